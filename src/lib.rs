@@ -211,16 +211,24 @@
 //! | `tag_recovered` | info | `source`, `tag`, `failing` | nothing |
 //! | `numbers_lost` | info | `source`, `tag`, `numbers` | nothing: they are left out |
 //!
-//! `tag_nearly_full` comes when 80 % of the numbers that a tag can give have been loaded. Those of
-//! a series end where its pattern has no more room, in each period. `tag_slow` says that a load has
-//! been under way for a second while the tag has no numbers left, so that takes wait or fail. It is
-//! over when a load succeeds sooner. `numbers_lost` comes at most once a minute for a tag, and at
-//! the end. `segments_stopped` tells how many numbers were `left` in memory, of how many `tags`,
-//! and how many of them were `given_back`. The others are lost: those of `not_given_back`, and
-//! those of rows from which others have loaded since.
+//! `tag_nearly_full` comes when 80 % of the numbers that a tag can give have been loaded.
+//! `tag_slow` says that a load has been under way for a second while the tag has no numbers left,
+//! so that takes wait or fail. It is over when a load succeeds sooner. `numbers_lost` comes at most
+//! once a minute for a tag, and at the end. `segments_stopped` tells how many numbers were `left`
+//! in memory, of how many `tags`, and how many of them were `given_back`. The others are lost:
+//! those of `not_given_back`, and those of rows from which others have loaded since.
 //!
-//! Series (`series::Series`) tell these as well: each period of each scope is a tag, with a name
-//! such as `orders/1/2026-11-24/shop-7`, in which 1 is the version of the definition.
+//! Series (`series::Series`) tell these as well, of each period of each scope: with the fields
+//! `series`, `period` and `scope`, which is empty if none was named, in place of `tag`, and with
+//! `series_` in place of `tag_` in their names. Two are others:
+//!
+//! | name | level | fields beside these | what to do |
+//! |---|---|---|---|
+//! | `series_nearly_full` | warn | `source`, `last`, `largest` | widen it: `Series::widen` |
+//! | `series_full` | error | `source`, `error` | the same: takes fail |
+//!
+//! `series_full` is told once, when a take finds that all numbers that fit the pattern have been
+//! given, and once more in each process that finds it.
 //!
 //! # Metrics
 //!
@@ -281,6 +289,12 @@
 //! | `uidring_source_waits_total`, `uidring_tag_waits_total` | takes that waited for a load |
 //!
 //! The histogram `uidring_source_load_duration_seconds` has the times of all loads.
+//!
+//! Those of series have `uidring_series_` in place of `uidring_tag_` in their names, and the labels
+//! `series`, `period` and `scope` in place of `tag`. They have two more gauges, of the periods that
+//! are neither over nor closed, as far as the process knows: `uidring_source_full_series` counts
+//! the scopes that have given all numbers that fit the pattern, and
+//! `uidring_source_nearly_full_series` those that have given 80 % of them, and not all.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 // The models and the scenarios use modules from outside that are not documented for users.

@@ -5,6 +5,8 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::clock::human;
+#[cfg(feature = "series")]
+use crate::engine::SegmentFailure;
 use crate::engine::TakeError;
 use crate::store::StorageError;
 use crate::sync::Arc;
@@ -129,6 +131,14 @@ pub enum SegmentError {
     },
     /// The database or the server cannot be used, or not now.
     Storage(StorageError),
+    /// A series gives no numbers of a period and scope. The text is that of `error`.
+    #[cfg(feature = "series")]
+    Series {
+        /// What is the matter; `None` where the period goes on, as after a change of its pattern.
+        failure: Option<SegmentFailure>,
+        /// A [`SeriesError`](crate::series::SeriesError).
+        error: Arc<dyn Error + Send + Sync>,
+    },
     /// A source of another crate failed, as [`unreachable`](SegmentError::unreachable) and
     /// [`other`](SegmentError::other) say it.
     Other {
@@ -255,6 +265,8 @@ impl fmt::Display for SegmentError {
                  above all that were given, and restart this program"
             ),
             SegmentError::Storage(error) => write!(f, "{error}"),
+            #[cfg(feature = "series")]
+            SegmentError::Series { error, .. } => write!(f, "{error}"),
             SegmentError::Other { is_transient: true, .. } => {
                 f.write_str("the source of numbers cannot be reached for now")
             }
@@ -296,6 +308,8 @@ impl Error for SegmentError {
         match self {
             // Its text is that of this error.
             SegmentError::Storage(error) => error.source(),
+            #[cfg(feature = "series")]
+            SegmentError::Series { error, .. } => error.source(),
             SegmentError::Other { source, .. } => Some(&**source),
             SegmentError::Ended { cause } => Some(cause),
             _ => None,

@@ -75,6 +75,8 @@ pub use source::sql::{Leaf, Own, SqlSegments, TinyId, TinyIdDatabase, TinyIdSegm
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub(crate) use source::sql::{SegmentTable, SegmentTables};
 pub use source::{Segment, SegmentAdmin, SegmentSource, Tag, TagChange, TagRecord, TinyIdToken};
+#[cfg(feature = "series")]
+pub(crate) use take::batch::Batch;
 pub use take::generator::SegmentGenerator;
 pub use take::local::SegmentTaker;
 pub use take::take_n::SegmentTakeN;

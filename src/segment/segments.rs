@@ -12,6 +12,7 @@ use crate::generator::blocking;
 use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::loader::{Loader, Running};
 use crate::segment::load::policy::Policy;
+use crate::segment::load::supplier::Supplier;
 use crate::segment::{SegmentError, SegmentGenerator, SegmentSource, Tag, TagRecord};
 use crate::sync::Arc;
 
@@ -142,7 +143,7 @@ impl Segments {
     #[allow(clippy::needless_pass_by_value)]
     pub fn create(&self, tag: &str, new: Tag) -> Result<SegmentGenerator, SegmentError> {
         self.check_fork()?;
-        self.running.loader.source.create(tag, &new)?;
+        self.running.loader.source().create(tag, &new)?;
         self.tag(tag)
     }
 
@@ -196,7 +197,7 @@ impl Segments {
     /// [`SegmentError`] if the source cannot list them.
     pub fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
         self.check_fork()?;
-        self.running.loader.source.tags()
+        self.running.loader.source().tags()
     }
 
     /// Where the numbers come from, without a password.
@@ -295,6 +296,13 @@ impl Segments {
         tag.first_load().map(|result| result.map(|()| numbers()))
     }
 
+    /// Waits until the numbers of a tag that was given up are back in its row, for about a second
+    /// at most.
+    #[cfg(feature = "series")]
+    pub(crate) fn settle(&self, tag: &str) {
+        self.running.loader.settle(tag);
+    }
+
     /// Whether this is a copy in a process that was forked.
     #[cfg(feature = "series")]
     pub(crate) fn is_forked(&self) -> bool {
@@ -352,7 +360,7 @@ impl fmt::Debug for Segments {
 /// The configuration of [`Segments`].
 #[must_use]
 pub struct Builder {
-    source: Option<Box<dyn SegmentSource>>,
+    supplier: Option<Box<dyn Supplier>>,
     loads: usize,
     policy: Policy,
     shutdown_deadline: Duration,
@@ -363,7 +371,7 @@ pub struct Builder {
 impl Builder {
     fn new() -> Builder {
         Builder {
-            source: None,
+            supplier: None,
             loads: 4,
             policy: Policy {
                 ahead: Duration::from_secs(10),
@@ -391,7 +399,14 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn source(self, source: impl SegmentSource) -> Builder {
-        Builder { source: Some(Box::new(source)), ..self }
+        let source: Box<dyn SegmentSource> = Box::new(source);
+        Builder { supplier: Some(Box::new(source)), ..self }
+    }
+
+    /// A source that knows more of its tags.
+    #[cfg(feature = "series")]
+    pub(crate) fn supplier(self, supplier: impl Supplier) -> Builder {
+        Builder { supplier: Some(Box::new(supplier)), ..self }
     }
 
     /// How many loads of different tags run at once: 4 unless set. 0 counts as 1. Tags whose last
@@ -549,9 +564,9 @@ impl Builder {
     ///
     /// [`BuildError`] says what is missing.
     pub fn build(self) -> Result<Segments, BuildError> {
-        let source = self.source.ok_or(BuildError::NoSource)?;
+        let supplier = self.supplier.ok_or(BuildError::NoSource)?;
         let (loader, parker) = Loader::new(
-            source,
+            supplier,
             self.policy,
             self.loads,
             #[cfg(feature = "metrics")]
@@ -566,7 +581,7 @@ impl Builder {
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
-            .field("source", &self.source.as_ref().map(SegmentSource::name))
+            .field("source", &self.supplier.as_ref().map(|supplier| supplier.source().name()))
             .field("loads", &self.loads)
             .field("policy", &self.policy)
             .field("shutdown_deadline", &self.shutdown_deadline)

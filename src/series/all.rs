@@ -13,8 +13,8 @@ use super::period::Period;
 use super::scopes::Scopes;
 use super::series_error::{SeriesError, not_a_beginning};
 use super::source::Ranges;
-use super::store::SeriesRecord;
-use super::version::check_change;
+use super::store::{SeriesRecord, SeriesVersion};
+use super::version::{check_change, check_widening};
 use crate::clock::{Clock, SystemClock};
 #[cfg(feature = "async")]
 use crate::generator::blocking;
@@ -128,6 +128,10 @@ impl Series {
     ///
     /// The time zone, the first month of fiscal years and whether the series is gapless stay.
     ///
+    /// If `new` only has a wider number, `begins` may be any day of the present period that is not
+    /// in the future, whatever numbers have been given: then it does what
+    /// [`widen`](Series::widen) does.
+    ///
     /// # Errors
     ///
     /// [`SeriesError::BadChange`] if the day is within a period, or is closed, or is one of which
@@ -143,17 +147,112 @@ impl Series {
     ) -> Result<SeriesRecord, SeriesError> {
         self.shared.check_fork()?;
         new.check()?;
-        let record = self.shared.known.store.record(name)?;
-        let newest = record.newest();
-        self.compare_fixed(&record, &new)?;
-        for definition in [&newest.definition, &new] {
+        let known = self.shared.known.learn_again(name)?;
+        let record = &known.record;
+        self.compare_fixed(record, &new)?;
+        let changed = self.change_from(record, &new, begins);
+        let (Err(SeriesError::BadChange { series, problem }), Ok((version, span))) =
+            (&changed, known.at(self.shared.now_ms()))
+        else {
+            return changed;
+        };
+        if !new.only_widens(&version.definition) {
+            return changed;
+        }
+        let is_present = span.period.first().is_none_or(|first| first <= begins);
+        if is_present && begins <= span.date {
+            return self.widen_from(record, version, &new);
+        }
+        let today = span.date;
+        let problem = format!("{problem}; to widen the number at once, name {today}");
+        Err(SeriesError::BadChange { series: series.clone(), problem })
+    }
+
+    /// Writes the numbers of a series by `new` from now on, which is as it was, but for a wider
+    /// number: the way on when a period has given all its numbers. Those of the present period go
+    /// on, as do those of others that the same version wrote. Other processes learn of it when
+    /// they next ask the store, and write until then those that they have in memory as before.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::series::{Series, SeriesDefinition};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let store = uidring::Store::open(folder.path().join("uidring.db"))?;
+    /// # let series = Series::builder().store(&store).build()?;
+    /// let seats = series.create("seats", SeriesDefinition::new("S{n:1}")?)?;
+    /// assert_eq!(seats.take_batch(9)?[8].to_string(), "S9");
+    /// assert!(seats.take().is_err());
+    /// series.widen("seats", SeriesDefinition::new("S{n:2}")?)?;
+    /// assert_eq!(seats.take()?.to_string(), "S10");
+    /// assert_eq!(seats.parse("S9")?.value(), 9);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SeriesError::BadChange`] if more than the number becomes another; otherwise as for
+    /// [`change`](Series::change).
+    #[allow(clippy::needless_pass_by_value)]
+    pub fn widen(&self, name: &str, new: SeriesDefinition) -> Result<SeriesRecord, SeriesError> {
+        self.shared.check_fork()?;
+        new.check()?;
+        let known = self.shared.known.learn_again(name)?;
+        self.compare_fixed(&known.record, &new)?;
+        let (version, _) = known.at(self.shared.now_ms())?;
+        if !new.only_widens(&version.definition) {
+            let before = version.definition.pattern();
+            let problem = format!(
+                "only a wider number may begin at once, and {} is not {before} with one; name the \
+                 day with which it begins",
+                new.pattern()
+            );
+            return Err(SeriesError::BadChange { series: name.to_owned(), problem });
+        }
+        self.widen_from(&known.record, version, &new)
+    }
+
+    /// Adds a version that begins with the period that begins with this day.
+    fn change_from(
+        &self,
+        record: &SeriesRecord,
+        new: &SeriesDefinition,
+        begins: Date,
+    ) -> Result<SeriesRecord, SeriesError> {
+        for definition in [&record.latest().definition, new] {
             let period = definition.pattern().unit().period(begins);
             if period.first() != Some(begins) || period.next().is_none() {
-                return Err(not_a_beginning(name, begins, period));
+                return Err(not_a_beginning(&record.name, begins, period));
             }
         }
-        check_change(&record, &new, begins)?;
-        let record = self.shared.known.store.change(name, newest.number, &new, begins)?;
+        check_change(record, new, begins)?;
+        self.store_version(record, new, begins)
+    }
+
+    /// Puts `new`, which widens `version`, in its place.
+    fn widen_from(
+        &self,
+        record: &SeriesRecord,
+        version: &SeriesVersion,
+        new: &SeriesDefinition,
+    ) -> Result<SeriesRecord, SeriesError> {
+        check_widening(record, version, new)?;
+        let record = self.store_version(record, new, version.begins)?;
+        let scopes = lock(&self.used).get(&record.name).and_then(Weak::upgrade);
+        if let Some(scopes) = scopes {
+            scopes.leave(version.number);
+        }
+        Ok(record)
+    }
+
+    fn store_version(
+        &self,
+        record: &SeriesRecord,
+        new: &SeriesDefinition,
+        begins: Date,
+    ) -> Result<SeriesRecord, SeriesError> {
+        let (store, newest) = (&self.shared.known.store, record.newest().number);
+        let record = store.change(&record.name, newest, new, begins)?;
         self.shared.known.learn(record.clone())?;
         Ok(record)
     }
@@ -403,7 +502,7 @@ impl Builder {
         let known = Arc::new(Known::new(store));
         let source =
             Ranges { known: Arc::clone(&known), clock: Arc::clone(&clock), refresh: self.refresh };
-        let segments = self.segments.rest(self.rest).source(source).build();
+        let segments = self.segments.rest(self.rest).supplier(source).build();
         let segments = segments.map_err(|error| SeriesError::Load(SegmentError::other(error)))?;
         Ok(Series { shared: Arc::new(Shared { known, segments, clock }), used: Arc::default() })
     }

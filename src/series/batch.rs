@@ -1,18 +1,17 @@
 //! Several numbers at once, all of one period.
 
-use super::current::IfNone;
 use super::date::Date;
 use super::generator::SeriesGenerator;
 use super::number::SeriesNumber;
 use super::series_error::SeriesError;
 
 impl SeriesGenerator {
-    /// Takes the next `count` numbers of the present period, at least one. All of them belong to
-    /// one reading of the clock, and to one period, also at midnight. They ascend; other takers may
-    /// have numbers between them.
+    /// Takes the next `count` numbers of the present period, at least one: those that so many takes
+    /// of one thread would get. All of them belong to one reading of the clock, and to one period,
+    /// also at midnight. They ascend; other takers may have numbers between them.
     ///
-    /// What is in memory comes from there. One call to the store takes the rest. If fewer fit the
-    /// pattern, it takes those.
+    /// It waits for those that are not in memory. If the period has fewer that fit the pattern, it
+    /// takes those. If it fails, the numbers go back, unless others have got later ones.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {
@@ -31,9 +30,7 @@ impl SeriesGenerator {
     ///
     /// As [`take`](SeriesGenerator::take).
     pub fn take_batch(&self, count: usize) -> Result<Vec<SeriesNumber>, SeriesError> {
-        let numbers =
-            self.handle.current.take_many(&self.handle.shared, self.name(), count, IfNone::Wait)?;
-        self.rest_of(numbers, count)
+        self.handle.current.take_many(&self.handle.shared, self.name(), count)
     }
 
     /// Takes up to `count` numbers of the present period, at least one, or fails at once with the
@@ -62,12 +59,12 @@ impl SeriesGenerator {
     ///
     /// As [`try_take`](SeriesGenerator::try_take).
     pub fn try_take_batch(&self, count: usize) -> Result<Vec<SeriesNumber>, SeriesError> {
-        self.handle.current.take_many(&self.handle.shared, self.name(), count, IfNone::Fail)
+        self.handle.current.try_take_many(&self.handle.shared, self.name(), count)
     }
 
     /// Makes `numbers`, which [`try_take_batch`](SeriesGenerator::try_take_batch) took, `count` of
-    /// them: one call to the store takes what is missing, of the same period. If fewer fit the
-    /// pattern, or the period has been closed meanwhile, there are fewer.
+    /// them: it takes what is missing, of the same period. If fewer fit the pattern, or the period
+    /// has been closed meanwhile, there are fewer.
     ///
     /// # Errors
     ///

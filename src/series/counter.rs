@@ -2,6 +2,7 @@
 
 use super::date::Date;
 use super::period::Period;
+use crate::segment::load::supplier::Subject;
 
 /// One period of one scope of a series, as one of its versions writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,14 @@ impl<'a> Counter<'a> {
     pub fn begins(&self) -> Date {
         self.period.first().unwrap_or(Date::MIN)
     }
+}
+
+/// What people know the tag of this name by.
+pub(crate) fn subject(tag: &str) -> Subject<'_> {
+    let mut parts = tag.splitn(4, '/');
+    let mut next = || parts.next().unwrap_or_default();
+    let (series, _version, period, scope) = (next(), next(), next(), next());
+    Subject::Series { series, period, scope }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::series_error::SeriesError;
 use crate::by_name::Named;
 use crate::clock::{Clock, saturated, unix_ms};
 use crate::engine::{SegmentFailure, TakeError};
-use crate::segment::{PendingTag, SegmentError, SegmentGenerator, Segments};
+use crate::segment::{Batch, PendingTag, SegmentError, SegmentGenerator, Segments};
 use crate::sync::{Arc, Mutex, lock};
 
 /// What all series of a store share.
@@ -128,20 +128,20 @@ impl Current {
         }
     }
 
-    /// Takes the next number, and as many after it as are in memory, `count` at most in all.
-    pub fn take_many(
+    /// Takes the next number, and as many after it as are in memory, `count` at most in all. It
+    /// never waits.
+    pub fn try_take_many(
         &self,
         shared: &Shared,
         series: &str,
         count: usize,
-        if_none: IfNone,
     ) -> Result<Vec<SeriesNumber>, SeriesError> {
         loop {
             // One reading for all: the rest is taken from the same period, whatever the clock says.
             let now = shared.clock.now();
             let open = self.opened(now);
-            let open = open.map_or_else(|| self.open_by(if_none, shared, series, now), Ok)?;
-            if let Some(first) = self.take_from(&open, shared, if_none) {
+            let open = open.map_or_else(|| self.try_open_at(shared, series, now), Ok)?;
+            if let Some(first) = self.take_from(&open, shared, IfNone::Fail) {
                 let mut numbers = vec![first?];
                 while numbers.len() < count
                     && let Ok(number) = open.numbers.try_take()
@@ -151,6 +151,99 @@ impl Current {
                 return Ok(numbers);
             }
         }
+    }
+
+    /// Takes what `count` takes of one thread would get, at least one, all of one period.
+    pub fn take_many(
+        &self,
+        shared: &Shared,
+        series: &str,
+        count: usize,
+    ) -> Result<Vec<SeriesNumber>, SeriesError> {
+        // One reading for all.
+        let now = shared.clock.now();
+        self.collect(shared, count.max(1), || {
+            let open = self.opened(now);
+            open.map_or_else(|| self.open_at(shared, series, now), Ok).map(Some)
+        })
+    }
+
+    /// Takes what `count` takes of this period would get, or fewer where its numbers are not those
+    /// of the present period, and are not in memory.
+    pub fn take_many_of(
+        &self,
+        shared: &Shared,
+        series: &str,
+        period: Period,
+        count: usize,
+    ) -> Result<Vec<SeriesNumber>, SeriesError> {
+        self.collect(shared, count, || self.open_of(shared, series, period))
+    }
+
+    /// Takes `count` numbers of what `find` opens, which is asked again where that is given up. If
+    /// it finds nothing, or the period has no more, there are fewer. After another error the
+    /// numbers go back.
+    fn collect(
+        &self,
+        shared: &Shared,
+        count: usize,
+        find: impl Fn() -> Result<Option<Arc<Open>>, SeriesError>,
+    ) -> Result<Vec<SeriesNumber>, SeriesError> {
+        let mut taken: Vec<(Arc<Open>, Batch)> = Vec::new();
+        let mut left = count;
+        let end = loop {
+            let open = match find() {
+                Ok(Some(open)) => open,
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            };
+            let (batch, failure) = open.numbers.batch(left as u64);
+            left -= batch.len();
+            let failure = failure.map(|error| self.failed(&open, shared, error));
+            taken.push((open, batch));
+            match failure {
+                None => break Ok(()),
+                Some(Some(error)) => break Err(error),
+                Some(None) => {}
+            }
+        };
+        match end {
+            Err(SeriesError::Full { .. } | SeriesError::Closed { .. }) if left < count => {}
+            Err(error) => {
+                taken.into_iter().rev().for_each(|(_, batch)| batch.give_back());
+                return Err(error);
+            }
+            Ok(()) => {}
+        }
+        let numbers = taken.iter().flat_map(|(open, batch)| {
+            batch.numbers().map(|number| open.write(&self.scope, number))
+        });
+        Ok(numbers.collect())
+    }
+
+    /// The numbers of this period, if they are in memory, or are those of the present period.
+    fn open_of(
+        &self,
+        shared: &Shared,
+        series: &str,
+        period: Period,
+    ) -> Result<Option<Arc<Open>>, SeriesError> {
+        let now = shared.clock.now();
+        // A period that has just ended may have numbers, too.
+        let open = self.open.load_full().filter(|open| open.period() == period);
+        if let Some(open) = open.filter(|open| open.contains(now) || !open.numbers.is_retired()) {
+            return Ok(Some(open));
+        }
+        shared.check_fork()?;
+        let known = shared.known.get(series)?.load_full();
+        let (version, span) = known.at(in_ms(now))?;
+        let pattern = version.definition.pattern();
+        // A scope that is a date is meant, where the date stands beside it.
+        let is_its = span.period == period && pattern.check_scope_alone(&self.scope).is_ok();
+        if known.is_gapless() || !is_its {
+            return Ok(None);
+        }
+        self.open_at(shared, series, now).map(Some)
     }
 
     /// The error of a take from `open`. `None` where the period was given up, so that the take
@@ -166,55 +259,64 @@ impl Current {
             self.forget(open);
             return None;
         }
-        Some(match error {
-            TakeError::SegmentExhausted { cause: SegmentFailure::RanOut } => SeriesError::Full {
-                series: open.open_period.series.to_string(),
-                scope: self.scope.to_string(),
-                period: open.period(),
-                largest: open.open_period.pattern.largest(),
-            },
-            TakeError::SegmentExhausted { cause: SegmentFailure::Failed } => {
-                let failure = open.numbers.status().last_failure;
-                let error = failure.map_or(SeriesError::Take(error), |failure| {
-                    SeriesError::of_segment(SegmentError::clone(&failure))
-                });
-                // Others have closed or changed the series, and the next take begins anew. After
-                // any other failure the same numbers go on.
-                if let SeriesError::Closed { .. }
-                | SeriesError::Changed { .. }
-                | SeriesError::NoSuchSeries { .. } = error
-                {
-                    self.forget(open);
-                    open.numbers.retire();
-                }
-                error
+        let TakeError::SegmentExhausted { cause } = error else {
+            return Some(SeriesError::Take(error));
+        };
+        if let SegmentFailure::Loading | SegmentFailure::Unreachable = cause {
+            return Some(SeriesError::Take(error));
+        }
+        let failure = open.numbers.status().last_failure;
+        let error = failure.map_or(SeriesError::Take(error), |failure| {
+            SeriesError::of_segment(SegmentError::clone(&failure))
+        });
+        match error {
+            // Others may have widened the pattern, or given numbers back: the take asks the store.
+            SeriesError::Full { .. } => {
+                self.leave(open);
+                None
             }
-            error => SeriesError::Take(error),
-        })
+            SeriesError::Changed { series } => {
+                shared.known.forget(&series);
+                self.leave(open);
+                None
+            }
+            // Others have closed or removed the series, and the next take begins anew. After any
+            // other failure the same numbers go on.
+            SeriesError::Closed { .. } | SeriesError::NoSuchSeries { .. } => {
+                self.leave(open);
+                Some(error)
+            }
+            error => Some(error),
+        }
     }
 
-    /// Takes the next number of this period from memory. `None` if it is not the present one.
+    /// Gives a period up, so that the next take opens one anew.
+    fn leave(&self, open: &Arc<Open>) {
+        self.forget(open);
+        open.numbers.retire();
+    }
+
+    /// Gives up what is open, if this version writes it.
+    pub fn leave_version(&self, version: u32) {
+        if let Some(open) = self.open.load_full().filter(|open| open.open_period.is_by(version)) {
+            self.leave(&open);
+        }
+    }
+
+    /// Takes the next number of this period from memory. `None` where
+    /// [`open_of`](Current::open_of) has none.
     pub fn take_of(
         &self,
         shared: &Shared,
         series: &str,
         period: Period,
     ) -> Result<Option<SeriesNumber>, SeriesError> {
-        let now = shared.clock.now();
-        let open = if let Some(open) = self.opened(now) {
-            open
-        } else {
-            shared.check_fork()?;
-            let known = shared.known.get(series)?.load_full();
-            if known.is_gapless() || known.at(in_ms(now))?.1.period != period {
-                return Ok(None);
+        while let Some(open) = self.open_of(shared, series, period)? {
+            if let Some(taken) = self.take_from(&open, shared, IfNone::Wait) {
+                return taken.map(Some);
             }
-            self.open_at(shared, series, now)?
-        };
-        if open.period() != period {
-            return Ok(None);
         }
-        self.take_from(&open, shared, IfNone::Wait).transpose()
+        Ok(None)
     }
 
     /// Whether it has no period whose numbers can be taken.
@@ -269,7 +371,10 @@ impl Current {
                 Ok(numbers) => return Ok(self.publish(at, numbers)),
                 Err(error) => match SeriesError::of_segment(error) {
                     SeriesError::Changed { .. } => known = shared.known.learn_again(series)?,
-                    error => return Err(error),
+                    error => {
+                        shared.known.tight.refused(&error);
+                        return Err(error);
+                    }
                 },
             }
         }
@@ -309,7 +414,10 @@ impl Current {
                 shared.known.forget(&series);
                 Err(SeriesError::Changed { series })
             }
-            Err(error) => Err(error),
+            Err(error) => {
+                shared.known.tight.refused(&error);
+                Err(error)
+            }
         }
     }
 
@@ -353,6 +461,11 @@ impl Open {
     /// The largest number that fits the pattern.
     pub fn largest(&self) -> u64 {
         self.open_period.pattern.largest()
+    }
+
+    /// Whether the clock is in the period when it reads `now`.
+    fn contains(&self, now: SystemTime) -> bool {
+        self.open_period.contains(now)
     }
 
     /// The number as people see it.

@@ -145,6 +145,11 @@ impl SeriesDefinition {
         (self.pattern.largest() / PARTS).max(FEW)
     }
 
+    /// Whether its numbers are those of `before`, written wider.
+    pub(super) fn only_widens(&self, before: &SeriesDefinition) -> bool {
+        self.pattern.only_widens(&before.pattern) && self.first == before.first
+    }
+
     /// Whether numbers can be counted by this definition. Whoever creates a series asks this.
     ///
     /// # Errors

@@ -6,13 +6,12 @@ use super::known::KnownSeries;
 use super::period::Period;
 use super::series_error::SeriesError;
 use super::store::CounterRecord;
+use super::tight::{is_tight, percent, saturated};
 use crate::clock::{from_unix_ms, unix_ms};
 
 /// A pace is told after so many milliseconds. A process takes numbers for about a quarter of an
 /// hour at once, so the pace of a shorter time says little.
 const LEAST_MS: i128 = 15 * 60 * 1000;
-/// From this part of the largest number on, it is tight.
-const TIGHT_PERCENT: u64 = 80;
 
 /// How far the numbers of one counter go, from
 /// [`SeriesGenerator::forecast`](super::SeriesGenerator::forecast).
@@ -57,15 +56,6 @@ impl Forecast {
         let most = self.expected.map_or(self.last, |expected| expected.max(self.last));
         is_tight(most, self.largest)
     }
-}
-
-/// Whether so many of the numbers up to `largest` are many.
-pub(super) fn is_tight(last: u64, largest: u64) -> bool {
-    percent(last, largest) >= TIGHT_PERCENT
-}
-
-fn percent(part: u64, largest: u64) -> u64 {
-    saturated(u128::from(part) * 100 / u128::from(largest.max(1)))
 }
 
 /// The forecast for each counter of the present period. If there is none, for those of the newest
@@ -153,10 +143,6 @@ impl Pace {
         let ms = u128::from(left).checked_mul(self.ms)?.div_ceil(self.given);
         i128::from(now).checked_add(ms.try_into().ok()?)
     }
-}
-
-fn saturated(number: u128) -> u64 {
-    u64::try_from(number).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -42,11 +42,9 @@ use crate::sync::Arc;
 /// * **One reading of the clock**: the text, the number and the period of a take belong together,
 ///   also at midnight. A clock that steps back over midnight gives numbers of yesterday again,
 ///   and none twice.
-/// * **Ordered**: in one process, a take from memory that starts after another has returned gets
-///   the larger number of the same period and scope. [`take_n_for`](SeriesGenerator::take_n_for),
-///   and a batch larger than what is in memory, take numbers from the store, which come after those
-///   in memory: a later take from memory may get a smaller one. Between processes there is no
-///   order.
+/// * **Ordered**: in one process, a take that starts after another has returned gets the larger
+///   number of the same period and scope, as long as that is the present period. Between processes
+///   there is no order.
 /// * **Never blocked**: while numbers are in memory, a take reads the clock, does no I/O and waits
 ///   for nothing; now and then it wakes the loader, which takes the lock of its sleep for a moment.
 ///   The first take of a period waits for its first numbers.
@@ -74,6 +72,8 @@ pub struct SeriesGenerator {
 
 /// The most numbers that one call takes.
 const MOST: u64 = 1_000_000;
+/// The most counters in a status.
+const MOST_TOLD: usize = 100;
 
 impl SeriesGenerator {
     pub(crate) fn new(shared: Arc<Shared>, scopes: Arc<Scopes>) -> SeriesGenerator {
@@ -238,18 +238,42 @@ impl SeriesGenerator {
         {
             return Ok(number);
         }
-        let mut numbers = self.take_n_for(date, 1)?;
+        let mut numbers = self.take_from_store(date, 1)?;
         numbers.pop().ok_or(SeriesError::Changed { series: self.name().to_owned() })
     }
 
     /// Takes the next `count` numbers of the period of a `date`, at least one and at most a
-    /// million, without gaps between them, in one call to the store. If fewer fit the pattern, it
-    /// takes those.
+    /// million. They ascend, and are those that so many calls of
+    /// [`take_for`](SeriesGenerator::take_for) would get: of the present period from memory, as far
+    /// as they are there, and of any other from the store, in one call and without gaps between
+    /// them. If fewer fit the pattern, it takes those.
     ///
     /// # Errors
     ///
     /// As [`take`](SeriesGenerator::take).
     pub fn take_n_for(&self, date: Date, count: u64) -> Result<Vec<SeriesNumber>, SeriesError> {
+        let count = count.clamp(1, MOST);
+        let known = self.handle.known()?;
+        let (version, period) = known.on(date);
+        self.handle.check_text(version, date)?;
+        // At most a million.
+        let all = usize::try_from(count).unwrap_or(usize::MAX);
+        let Handle { shared, current, .. } = &self.handle;
+        let mut numbers = current.take_many_of(shared, self.name(), period, all)?;
+        let left = count - numbers.len() as u64;
+        if left == 0 {
+            return Ok(numbers);
+        }
+        match self.take_from_store(date, left) {
+            Ok(rest) => numbers.extend(rest),
+            Err(SeriesError::Full { .. } | SeriesError::Closed { .. }) if !numbers.is_empty() => {}
+            Err(error) => return Err(error),
+        }
+        Ok(numbers)
+    }
+
+    /// Takes the next `count` numbers of the period of a `date` by a call to the store.
+    fn take_from_store(&self, date: Date, count: u64) -> Result<Vec<SeriesNumber>, SeriesError> {
         self.handle.current.check()?;
         let ended = if self.handle.shared.segments.is_forked() {
             Some(TakeError::Forked)
@@ -266,8 +290,10 @@ impl SeriesGenerator {
             }
             let (version, period) = known.on(date);
             self.handle.check_text(version, date)?;
-            let count = count.min(MOST);
-            match self.handle.shared.known.take(&self.handle.counter(version, period), count) {
+            let counter = self.handle.counter(version, period);
+            // What was in memory comes first.
+            self.handle.shared.segments.settle(&counter.tag());
+            match self.handle.shared.known.take(&counter, count) {
                 Ok(taken) => {
                     let pattern = version.definition.pattern();
                     let write = |number| self.handle.write(pattern, date, number, period);
@@ -276,7 +302,10 @@ impl SeriesGenerator {
                 Err(SeriesError::Changed { .. }) => {
                     known = self.handle.shared.known.learn_again(self.name())?;
                 }
-                Err(error) => return Err(error),
+                Err(error) => {
+                    self.handle.shared.known.tight.refused(&error);
+                    return Err(error);
+                }
             }
         }
         Err(SeriesError::Changed { series: self.name().to_owned() })
@@ -382,15 +411,11 @@ impl SeriesGenerator {
         let known = self.handle.scopes.known.load();
         let mut error = None;
         for version in known.record.versions.iter().rev() {
-            let end = version
-                .number
-                .checked_add(1)
-                .and_then(|next| known.record.version(next))
-                .map_or(Date::MAX, |next| next.begins);
+            let end = known.record.end_of(version);
             match version.definition.pattern().parse(text) {
                 Ok(parsed) => {
                     let begins = parsed.period().first().unwrap_or(Date::MIN);
-                    if version.begins <= begins && (begins < end || end == Date::MAX) {
+                    if version.begins <= begins && end.is_none_or(|end| begins < end) {
                         return Ok(parsed);
                     }
                 }
@@ -467,11 +492,22 @@ impl SeriesGenerator {
     pub fn status(&self) -> SeriesStatus {
         let Handle { shared, scopes, current } = &self.handle;
         let open = current.opened(shared.clock.now());
+        // As for `scope`.
+        let is_forked = shared.segments.is_forked();
+        let mut tight = match is_forked {
+            true => Vec::new(),
+            false => shared.known.tight(&scopes.known.load(), shared.now_ms()),
+        };
+        let full = tight.iter().filter(|counter| counter.is_full()).count();
+        let nearly_full = tight.len() - full;
+        tight.truncate(MOST_TOLD);
         SeriesStatus {
             period: open.as_ref().map(|open| open.period()),
             numbers: open.map(|open| open.numbers.status()),
-            // As for `scope`.
-            scopes: if shared.segments.is_forked() { 0 } else { scopes.len() },
+            scopes: if is_forked { 0 } else { scopes.len() },
+            full,
+            nearly_full,
+            tight,
         }
     }
 

@@ -5,7 +5,6 @@ use std::mem;
 
 use super::counter::Counter;
 use super::series_error::SeriesError;
-use crate::segment::SegmentError;
 use crate::sync::{Mutex, lock};
 
 /// How many counters are remembered at least: those that were used last.
@@ -60,8 +59,9 @@ impl Given {
         }
         known.went_back |= is_same;
         let (first, before) = (last.saturating_add(1), known.number);
-        let (store, tag) = (store(), counter.tag());
-        Err(SeriesError::Load(SegmentError::WentBack { store, tag, first, last: before }))
+        let Counter { series, scope, period, .. } = *counter;
+        let (store, series, scope) = (store(), series.to_owned(), scope.to_owned());
+        Err(SeriesError::WentBack { store, series, scope, period, first, last: before })
     }
 
     /// This process was given the numbers of `counter` from `first` to `last`, of a row that was

@@ -13,7 +13,9 @@ use super::period::{Period, Unit};
 use super::series_error::SeriesError;
 use super::span::{Span, span_at};
 use super::store::{SeriesRecord, SeriesStore, SeriesVersion, Taken, Wanted};
+use super::tight::{Tight, TightCounter};
 use crate::clock::FIRST_PLAUSIBLE_MS;
+use crate::segment::load::supplier::Fullness;
 use crate::sync::{Arc, Mutex, lock};
 
 /// How often a call learns a series again that others change meanwhile.
@@ -34,6 +36,7 @@ pub(crate) struct Known {
     pub store: Arc<dyn SeriesStore>,
     series: Mutex<HashMap<String, Entry>>,
     pub given: Given,
+    pub tight: Tight,
 }
 
 /// A series that this process has used.
@@ -61,7 +64,7 @@ impl KnownSeries {
         match &*opened {
             Some(open) if open.is_of(version, span) => Arc::clone(open),
             _ => {
-                let open = Arc::new(OpenPeriod::new(&self.record.name, version, span));
+                let open = Arc::new(OpenPeriod::new(version, span));
                 Arc::clone(opened.insert(open))
             }
         }
@@ -99,7 +102,7 @@ impl KnownSeries {
 
 impl Known {
     pub fn new(store: Arc<dyn SeriesStore>) -> Known {
-        Known { store, series: Mutex::default(), given: Given::default() }
+        Known { store, series: Mutex::default(), given: Given::default(), tight: Tight::default() }
     }
 
     /// The series of this name, which is read from the store where this process does not know it.
@@ -149,18 +152,60 @@ impl Known {
         Ok(self.learn(self.store.record(name)?)?.load_full())
     }
 
+    /// The counters of a series that have given most of the numbers that fit, the fullest first.
+    pub fn tight(&self, known: &KnownSeries, unix_ms: i64) -> Vec<TightCounter> {
+        // A clock beyond all years has no present period.
+        known
+            .at(unix_ms)
+            .map_or_else(|_| Vec::new(), |(_, span)| self.tight.of(&known.record, span.date))
+    }
+
+    /// How many counters of all series are tight, and how many of them are full.
+    pub fn fullness(&self, unix_ms: i64) -> Fullness {
+        let all: Vec<Arc<KnownSeries>> =
+            lock(&self.series).values().map(|entry| entry.known.load_full()).collect();
+        let tight = all.iter().flat_map(|known| self.tight(known, unix_ms));
+        tight.fold(Fullness::default(), |mut sum, counter| {
+            let count = if counter.is_full() { &mut sum.full } else { &mut sum.nearly_full };
+            *count += 1;
+            sum
+        })
+    }
+
     /// Takes numbers of `counter` from the store. The caller has the version from here.
     pub fn take(&self, counter: &Counter<'_>, count: u64) -> Result<Taken, SeriesError> {
-        let known = self.get(counter.series)?.load_full();
-        let Some(version) = known.record.version(counter.version) else {
-            return Err(SeriesError::Changed { series: counter.series.to_owned() });
-        };
-        let definition = &version.definition;
-        let (first, largest) = (definition.first_number(), definition.pattern().largest());
-        let (given, created) = (&self.given, known.record.created);
-        let wanted = Wanted { count, first, largest, given, created };
-        let taken = self.store.take(counter, wanted)?;
-        self.given.note(counter, taken.first, taken.last, taken.created);
-        Ok(taken)
+        let mut known = self.get(counter.series)?.load_full();
+        for _ in 0..MOST_CHANGES {
+            let record = &known.record;
+            let version = record.version_on(counter.begins());
+            if version.number != counter.version {
+                break;
+            }
+            let definition = &version.definition;
+            let (first, largest) = (definition.first_number(), definition.pattern().largest());
+            let wanted = Wanted { count, first, largest, given: &self.given, record };
+            match self.store.take(counter, wanted) {
+                Ok(taken) => {
+                    self.given.note(counter, taken.first, taken.last, taken.created);
+                    self.tight.note(counter, taken.last, largest);
+                    return Ok(taken);
+                }
+                // A change may be one of other periods.
+                Err(SeriesError::Changed { .. }) => {
+                    let record = self.store.record(counter.series)?;
+                    if record.version_on(counter.begins()).number != counter.version {
+                        break;
+                    }
+                    known = self.learn(record)?.load_full();
+                }
+                Err(error) => {
+                    if let SeriesError::Full { .. } = error {
+                        self.tight.note(counter, largest, largest);
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Err(SeriesError::Changed { series: counter.series.to_owned() })
     }
 }

@@ -88,6 +88,7 @@ mod sql;
 mod sqlite;
 mod status;
 mod store;
+mod tight;
 mod version;
 
 pub use all::{Builder, Series};
@@ -112,3 +113,4 @@ pub(crate) use sql::SqlSeries;
 pub use status::{ScopeStatus, SeriesStatus};
 pub(crate) use store::SeriesStore;
 pub use store::{CounterRecord, Remembered, SeriesRecord, SeriesVersion};
+pub use tight::TightCounter;

@@ -12,7 +12,6 @@ use crate::clock::from_unix_ms;
 /// A period of a series, and how its numbers are written. All scopes share one.
 #[derive(Debug)]
 pub(crate) struct OpenPeriod {
-    pub series: Box<str>,
     version: u32,
     span: Span,
     /// The time of the span as the clock tells it, so that a take has nothing to compute. `None`
@@ -24,9 +23,8 @@ pub(crate) struct OpenPeriod {
 }
 
 impl OpenPeriod {
-    pub fn new(series: &str, version: &SeriesVersion, span: Span) -> OpenPeriod {
+    pub fn new(version: &SeriesVersion, span: Span) -> OpenPeriod {
         OpenPeriod {
-            series: series.into(),
             version: version.number,
             span,
             begin: from_unix_ms(span.begin_ms.into()),
@@ -44,6 +42,11 @@ impl OpenPeriod {
     #[inline]
     pub fn contains(&self, now: SystemTime) -> bool {
         self.begin.is_none_or(|begin| begin <= now) && self.end.is_none_or(|end| now < end)
+    }
+
+    /// Whether this version of the series writes its numbers.
+    pub fn is_by(&self, version: u32) -> bool {
+        self.version == version
     }
 
     pub fn period(&self) -> Period {

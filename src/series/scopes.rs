@@ -76,6 +76,11 @@ impl Scopes {
         lock(&self.map).scopes.iter().map(|ByName(current)| Arc::clone(current)).collect()
     }
 
+    /// Gives up what is open of this version in each scope, so that the next one goes on.
+    pub fn leave(&self, version: u32) {
+        self.all().iter().for_each(|current| current.leave_version(version));
+    }
+
     /// How many scopes this process has.
     pub fn len(&self) -> usize {
         lock(&self.map).scopes.len()

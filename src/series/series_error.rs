@@ -9,7 +9,7 @@ use super::error::{FormatError, SeriesDefinitionError};
 use super::period::Period;
 use super::scope::ScopeError;
 use crate::clock::utc_ms;
-use crate::engine::TakeError;
+use crate::engine::{SegmentFailure, TakeError};
 use crate::segment::SegmentError;
 use crate::store::StorageError;
 use crate::sync::Arc;
@@ -121,6 +121,22 @@ pub enum SeriesError {
         /// The largest number that fits.
         largest: u64,
     },
+    /// The store gives numbers of a period again that this process has had: an old copy was put
+    /// back, or the row was changed.
+    WentBack {
+        /// Where the series is.
+        store: String,
+        /// The name.
+        series: String,
+        /// The scope; empty if none was named.
+        scope: String,
+        /// The period.
+        period: Period,
+        /// The first number that would be given now.
+        first: u64,
+        /// The last number that this process had before.
+        last: u64,
+    },
     /// The clock shows a time outside of the years 2010 to 9999, so it has not been set; a series
     /// that begins anew at no date takes the years 1 to 9999.
     Clock {
@@ -171,21 +187,25 @@ impl SeriesError {
     }
 
     /// The error as a source of segments says it.
-    pub(crate) fn into_segment(self, tag: &str, store: String) -> SegmentError {
+    pub(crate) fn into_segment(self) -> SegmentError {
+        let failure = match &self {
+            SeriesError::Changed { .. } => None,
+            SeriesError::Full { .. } => Some(SegmentFailure::RanOut),
+            SeriesError::WentBack { .. } => Some(SegmentFailure::WentBack),
+            SeriesError::NoSuchSeries { .. } => Some(SegmentFailure::NoSuchTag),
+            _ => Some(SegmentFailure::Failed),
+        };
         match self {
             SeriesError::Storage(error) => SegmentError::Storage(error),
             SeriesError::Load(error) => error,
-            SeriesError::Full { largest: last, .. } => {
-                SegmentError::RanOut { store, tag: tag.to_owned(), last }
-            }
-            error => SegmentError::other(error),
+            error => SegmentError::Series { failure, error: Arc::new(error) },
         }
     }
 
     /// The error that a source of segments said.
     pub(crate) fn of_segment(error: SegmentError) -> SeriesError {
-        if let SegmentError::Other { source, .. } = &error
-            && let Some(error) = source.downcast_ref::<SeriesError>()
+        if let SegmentError::Series { error, .. } = &error
+            && let Some(error) = error.downcast_ref::<SeriesError>()
         {
             return error.clone();
         }
@@ -313,7 +333,15 @@ impl fmt::Display for SeriesError {
             SeriesError::Full { series, scope, period, largest } => write!(
                 f,
                 "the series {series:?}{} has given all numbers of {period}: {largest} is the \
-                 largest that fits its pattern; change it to one with a wider number",
+                 largest that fits its pattern; change it to one with a wider number, which may \
+                 begin at once",
+                InScope(scope)
+            ),
+            SeriesError::WentBack { store, series, scope, period, first, last } => write!(
+                f,
+                "the numbers of {period} of the series {series:?}{} in {store} went back: it gives \
+                 {first} after {last}; raise its counter, and after the restore of an old copy the \
+                 worker ids too, above all that were given, and restart this program",
                 InScope(scope)
             ),
             SeriesError::Clock { unix_ms } => write!(

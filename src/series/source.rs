@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use super::counter::Counter;
+use super::counter::{Counter, subject};
 use super::definition::SeriesDefinition;
 use super::known::Known;
 use super::series_error::SeriesError;
 use super::store::Taken;
-use crate::clock::{Clock, unix_ms};
+use crate::clock::{Clock, saturated, unix_ms};
+use crate::segment::load::supplier::{Fullness, Supplier, Telling};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 use crate::sync::{Arc, lock};
 
@@ -27,8 +28,26 @@ impl Ranges {
         })
     }
 
-    fn error(&self, tag: &str, error: SeriesError) -> SegmentError {
-        error.into_segment(tag, self.name())
+    /// Takes `count` numbers, as many of them as make sense, and at least `wanted`.
+    fn load_at_least(
+        &self,
+        tag: &str,
+        count: Option<u64>,
+        wanted: u64,
+    ) -> Result<Segment, SegmentError> {
+        let counter = self.counter(tag)?;
+        let known = self.known.get(counter.series).map_err(SeriesError::into_segment)?.load_full();
+        let definition = known.record.version(counter.version).map(|version| &version.definition);
+        let step = definition.map_or(1, SeriesDefinition::step_size);
+        let most = definition.map_or(1, SeriesDefinition::most_at_once);
+        let count = self.sized(&counter, count.unwrap_or(step).min(most)).max(wanted);
+        let taken = self.known.take(&counter, count).map_err(SeriesError::into_segment)?;
+        let mut segment = Segment::new(taken.first, taken.last - taken.first + 1, 1, taken.last);
+        segment.step = step;
+        if let Some(definition) = definition {
+            segment.largest = definition.pattern().largest();
+        }
+        Ok(segment)
     }
 
     /// How many of `count` numbers to take: fewer near the end of the period, after which the rest
@@ -50,26 +69,33 @@ impl Ranges {
     }
 }
 
+impl Supplier for Ranges {
+    fn source(&self) -> &dyn SegmentSource {
+        self
+    }
+
+    /// What takers wait for is used at once, so that neither the end of the period nor the number
+    /// of processes matters.
+    fn load(&self, tag: &str, count: Option<u64>, wanted: u64) -> Result<Segment, SegmentError> {
+        self.load_at_least(tag, count, wanted)
+    }
+
+    fn telling(&self) -> Telling {
+        Telling { is_of_series: true, subject, error: told }
+    }
+
+    fn fullness(&self) -> Fullness {
+        self.known.fullness(saturated(unix_ms(self.clock.now())))
+    }
+}
+
 impl SegmentSource for Ranges {
     fn name(&self) -> String {
         self.known.store.name()
     }
 
     fn load(&self, tag: &str, count: Option<u64>) -> Result<Segment, SegmentError> {
-        let counter = self.counter(tag)?;
-        let told = |error| self.error(tag, error);
-        let known = self.known.get(counter.series).map_err(told)?.load_full();
-        let definition = known.record.version(counter.version).map(|version| &version.definition);
-        let step = definition.map_or(1, SeriesDefinition::step_size);
-        let most = definition.map_or(1, SeriesDefinition::most_at_once);
-        let count = self.sized(&counter, count.unwrap_or(step).min(most));
-        let taken = self.known.take(&counter, count).map_err(told)?;
-        let mut segment = Segment::new(taken.first, taken.last - taken.first + 1, 1, taken.last);
-        segment.step = step;
-        if let Some(definition) = definition {
-            segment.largest = definition.pattern().largest();
-        }
-        Ok(segment)
+        self.load_at_least(tag, count, 0)
     }
 
     fn give_back(&self, tag: &str, unused: &Segment) -> Result<bool, SegmentError> {
@@ -80,8 +106,11 @@ impl SegmentSource for Ranges {
         let given = row.map_or(Ok(false), |created| {
             self.known.store.give_back(&counter, Taken { first, last, created })
         });
+        if let Ok(true) = given {
+            self.known.tight.gave_back(&counter, first.saturating_sub(1));
+        }
         lock(&self.known.rested(counter.series)).insert(counter.scope.into());
-        given.map_err(|error| self.error(tag, error))
+        given.map_err(SeriesError::into_segment)
     }
 
     /// Counters are not tags that anybody lists.
@@ -93,5 +122,23 @@ impl SegmentSource for Ranges {
     fn create(&self, tag: &str, _: &Tag) -> Result<TagRecord, SegmentError> {
         let problem = "numbers of series are counted by series".to_owned();
         Err(SegmentError::BadTag { tag: tag.to_owned(), problem })
+    }
+}
+
+/// An error of the loader, of which people know the tag as a period of a series.
+fn told(error: SegmentError) -> SegmentError {
+    match error {
+        SegmentError::WentBack { store, tag, first, last } => match Counter::of_tag(&tag) {
+            Some(Counter { series, scope, period, .. }) => {
+                let (series, scope) = (series.to_owned(), scope.to_owned());
+                SeriesError::WentBack { store, series, scope, period, first, last }.into_segment()
+            }
+            None => SegmentError::WentBack { store, tag, first, last },
+        },
+        SegmentError::BadRow { store, tag, problem } => {
+            let series = Counter::of_tag(&tag).map(|counter| counter.series.to_owned());
+            SegmentError::BadRow { store, tag: series.unwrap_or(tag), problem }
+        }
+        error => error,
     }
 }

@@ -178,6 +178,21 @@ impl<D: SegmentTables> SqlSeries<D> {
         transaction.write(&sql, &values).map(drop)
     }
 
+    /// The series with its new version, which other processes will notice.
+    fn changed(
+        &self,
+        transaction: &mut Transaction<'_>,
+        name: &str,
+    ) -> Result<SeriesRecord, Fault> {
+        // Whoever takes numbers, and knows the series as it was, finds another revision. It is a
+        // time, because a count would come to the same number again in a store that was put back to
+        // before this change, and changed once more.
+        let sql = "UPDATE uidring_series SET revision = \
+                   CASE WHEN revision < {now} THEN {now} ELSE revision + 1 END WHERE name = ?";
+        transaction.write(sql, &[name.into()])?;
+        self.get(transaction, name, false)
+    }
+
     /// Fails where the row of the series is not the one that gave numbers to this process before.
     fn check_created(&self, series: &str, created: i64, known: i64) -> Result<(), Error> {
         match lock(&self.created).get(series).unwrap_or(&known) {
@@ -200,14 +215,15 @@ impl<D: SegmentTables> SqlSeries<D> {
         wanted: Wanted<'_>,
     ) -> Result<(Taken, i64), Fault> {
         let series = counter.series.to_owned();
-        let sql = "SELECT closed_before, created FROM uidring_series WHERE name = ?";
+        let sql = "SELECT closed_before, created, revision FROM uidring_series WHERE name = ?";
         let rows = transaction.rows(sql, &[counter.series.into()])?;
         let Some(row) = rows.first() else {
             return Err(Fault::Refused(self.no_such_series(&series, Vec::new())));
         };
         let (closed_before, created) = (date(row, 0)?, int(row, 1, "created")?);
-        self.check_created(&series, created, wanted.created)?;
-        if found.version != counter.version {
+        let (known, revision) = (wanted.record, int(row, 2, "revision")?);
+        self.check_created(&series, created, known.created)?;
+        if revision != known.revision || !known.are_of_one(found.version, counter.version) {
             return Err(Fault::Refused(SeriesError::Changed { series }));
         }
         if counter.begins() < closed_before {
@@ -218,9 +234,10 @@ impl<D: SegmentTables> SqlSeries<D> {
         wanted.given.check(counter, Some((last, made)), || self.name()).map_err(Fault::Refused)?;
         let (first, new_last) = next(counter, last, wanted)?;
         let [series, scope, period] = key(counter);
-        let values = [new_last.into(), series, scope, period, last.into()];
+        let version = i64::from(counter.version).into();
+        let values = [new_last.into(), version, series, scope, period, last.into()];
         let sql = format!(
-            "UPDATE uidring_series_counter SET last_number = ?, modified = {{now}} \
+            "UPDATE uidring_series_counter SET last_number = ?, version = ?, modified = {{now}} \
              WHERE {ITS_KEY} AND last_number = ?"
         );
         // Happens only where a database ignores the lock.
@@ -242,7 +259,7 @@ impl<D: SegmentTables> SqlSeries<D> {
         if let Some(found) = find_counter(transaction, counter)? {
             return self.take_more(transaction, counter, found, wanted);
         }
-        self.check_created(counter.series, record.created, wanted.created)?;
+        self.check_created(counter.series, record.created, wanted.record.created)?;
         let series = counter.series.to_owned();
         if record.version_on(counter.begins()).number != counter.version {
             return Err(Fault::Refused(SeriesError::Changed { series }));
@@ -348,6 +365,10 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
                 let problem = format!("{number} is the largest number of a version");
                 return Err(Fault::Refused(SeriesError::BadChange { series, problem }));
             };
+            if record.versions.iter().any(|version| version.begins == begins) {
+                Self::insert_version(transaction, name, next, new, begins)?;
+                return self.changed(transaction, name);
+            }
             // The counters of these days may have been removed, although they gave numbers.
             let closed_before = record.closed_before;
             if begins < closed_before {
@@ -368,13 +389,7 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
                 return Err(Fault::Refused(SeriesError::BadChange { series, problem }));
             }
             Self::insert_version(transaction, name, next, new, begins)?;
-            // A transaction that counts, and sees the series as it was, finds another revision. It
-            // is a time, because a count would come to the same number again in a store that was
-            // put back to before this change, and changed once more.
-            let sql = "UPDATE uidring_series SET revision = \
-                       CASE WHEN revision < {now} THEN {now} ELSE revision + 1 END WHERE name = ?";
-            transaction.write(sql, &[name.into()])?;
-            self.get(transaction, name, false)
+            self.changed(transaction, name)
         })
     }
 
@@ -467,10 +482,17 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
              FROM uidring_series_counter WHERE series = ? LIMIT {most}"
         );
         self.transact(name, "read a series in", Access::Read, |transaction| {
-            self.get(transaction, name, false)?;
+            let record = self.get(transaction, name, false)?;
             let rows = transaction.rows(&sql, &[name.into()])?;
             let mut counters =
                 rows.iter().map(|row| counter_of(row)).collect::<Result<Vec<_>, _>>()?;
+            for counter in &mut counters {
+                // Another one may have taken the place of the version that last took numbers.
+                let writes = record.version_on(counter.period.first().unwrap_or(Date::MIN));
+                if record.are_of_one(counter.version, writes.number) {
+                    counter.version = writes.number;
+                }
+            }
             counters.sort_by(|one, other| {
                 one.period.cmp(&other.period).then_with(|| one.scope.cmp(&other.scope))
             });

@@ -1,7 +1,7 @@
 //! [`SeriesStatus`] and [`ScopeStatus`], the state of a scope.
 
-use super::forecast::is_tight;
 use super::period::Period;
+use super::tight::{TightCounter, is_tight};
 use crate::segment::SegmentStatus;
 
 /// The state of one scope of a series in this process, from
@@ -16,6 +16,13 @@ pub struct SeriesStatus {
     pub numbers: Option<SegmentStatus>,
     /// How many scopes of the series this process has.
     pub scopes: usize,
+    /// How many periods of scopes of the series have given all numbers that fit the pattern, as far
+    /// as this process knows. Those that are over or closed do not count.
+    pub full: usize,
+    /// How many have given 80 % of them, and not all.
+    pub nearly_full: usize,
+    /// The fullest of both, a hundred at most.
+    pub tight: Vec<TightCounter>,
 }
 
 /// A scope whose numbers are in memory, from

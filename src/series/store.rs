@@ -25,7 +25,8 @@ pub(crate) trait SeriesStore: Debug + Send + Sync {
     fn records(&self) -> Result<Vec<SeriesRecord>, SeriesError>;
 
     /// Adds a version that begins with the day `begins`, where the newest one has this `number`.
-    /// Fails if the day is closed, or if numbers of a period from it on have been given.
+    /// Fails if the day is closed, or if numbers of a period from it on have been given, unless the
+    /// version takes the place of the one that began with the same day.
     fn change(
         &self,
         name: &str,
@@ -77,8 +78,8 @@ pub(crate) struct Wanted<'a> {
     pub largest: u64,
     /// What this process was given before.
     pub given: &'a Given,
-    /// When the row of the series was written that this process knows.
-    pub created: i64,
+    /// The series as this process knows it.
+    pub record: &'a SeriesRecord,
 }
 
 /// The numbers that a process has got, at least one.
@@ -112,7 +113,8 @@ pub struct SeriesRecord {
 pub struct SeriesVersion {
     /// Counted from 1.
     pub number: u32,
-    /// The first day on which it writes the numbers.
+    /// The first day whose numbers it writes. One that began at once, with a wider number, has that
+    /// of the version whose place it took.
     pub begins: Date,
     /// What the series is from then on. All versions have one time zone, and one way of counting.
     pub definition: SeriesDefinition,
@@ -148,16 +150,35 @@ pub struct Remembered {
 }
 
 impl SeriesRecord {
-    /// The version that writes the numbers of this day.
+    /// The version that writes the numbers of this day: of those with one first day the newest.
     #[must_use]
     pub fn version_on(&self, day: Date) -> &SeriesVersion {
-        let begun = self.versions.iter().rev().find(|version| version.begins <= day);
-        begun.unwrap_or(&self.versions[0])
+        let begun = self.versions.iter().filter(|version| version.begins <= day);
+        let last = begun.max_by_key(|version| (version.begins, version.number));
+        last.unwrap_or(&self.versions[0])
     }
 
     /// The version of this number.
     pub(crate) fn version(&self, number: u32) -> Option<&SeriesVersion> {
         self.versions.iter().find(|version| version.number == number)
+    }
+
+    /// The version that writes the numbers of the latest days.
+    pub(crate) fn latest(&self) -> &SeriesVersion {
+        self.version_on(Date::MAX)
+    }
+
+    /// The day with which other versions follow on this one, and on those whose place it took.
+    pub(crate) fn end_of(&self, version: &SeriesVersion) -> Option<Date> {
+        let begins = self.versions.iter().map(|other| other.begins);
+        begins.filter(|begins| *begins > version.begins).min()
+    }
+
+    /// Whether two versions write the numbers of the same days, so that the newer one has taken the
+    /// place of the other.
+    pub(crate) fn are_of_one(&self, one: u32, other: u32) -> bool {
+        let begins = |number| self.version(number).map(|version| version.begins);
+        begins(one).is_some() && begins(one) == begins(other)
     }
 
     /// The newest version, which may begin in the future.

@@ -1,9 +1,11 @@
 //! Whether a version can follow others.
 
+use std::cmp::Ordering;
+
 use super::date::Date;
 use super::definition::SeriesDefinition;
 use super::series_error::SeriesError;
-use super::store::SeriesRecord;
+use super::store::{SeriesRecord, SeriesVersion};
 
 /// Fails if a number that `new` writes from the day `begins` on could have the text of one that an
 /// older version of the series has written before.
@@ -14,14 +16,14 @@ pub(crate) fn check_change(
 ) -> Result<(), SeriesError> {
     let refused =
         |problem: String| Err(SeriesError::BadChange { series: record.name.clone(), problem });
-    let newest = record.newest();
-    if begins <= newest.begins {
+    let latest = record.latest();
+    if begins <= latest.begins {
         return refused(format!(
             "version {} begins with {}; name a later day",
-            newest.number, newest.begins
+            latest.number, latest.begins
         ));
     }
-    if newest.definition.pattern().has_scope() && !new.pattern().has_scope() {
+    if latest.definition.pattern().has_scope() && !new.pattern().has_scope() {
         return refused(
             "scopes that the pattern no longer shows would have the same texts; keep {scope}"
                 .to_owned(),
@@ -36,6 +38,33 @@ pub(crate) fn check_change(
                 new.pattern(),
                 version.number
             ));
+        }
+    }
+    Ok(())
+}
+
+/// Fails if a number that `new` writes in the place of `version`, which it widens, could have the
+/// text of one that a version of the series writes.
+pub(crate) fn check_widening(
+    record: &SeriesRecord,
+    version: &SeriesVersion,
+    new: &SeriesDefinition,
+) -> Result<(), SeriesError> {
+    let wider = new.pattern();
+    for other in &record.versions {
+        let pattern = other.definition.pattern();
+        let may_meet = match other.begins.cmp(&version.begins) {
+            Ordering::Less => pattern.may_meet(wider, version.begins),
+            Ordering::Equal => pattern.may_meet_wider(wider),
+            Ordering::Greater => wider.may_meet(pattern, other.begins),
+        };
+        if may_meet {
+            let problem = format!(
+                "{wider} could write the text of a number of version {}, {pattern}; give the \
+                 number more digits, or as many as it needs by {{n}}",
+                other.number
+            );
+            return Err(SeriesError::BadChange { series: record.name.clone(), problem });
         }
     }
     Ok(())

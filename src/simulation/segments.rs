@@ -11,6 +11,7 @@ use crate::ring::segments::{Found, SegmentChain};
 use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::policy::Policy;
 use crate::segment::load::scheduler::{Job, Scheduler};
+use crate::segment::load::supplier::Telling;
 use crate::segment::tag::claim::{Claim, Numbers};
 use crate::segment::tag::request_list::RequestList;
 use crate::segment::tag::supply::Supply;
@@ -86,7 +87,8 @@ impl Simulation {
     /// A tag whose row takes `step` numbers at a time, after its first load.
     fn new(step: u64) -> Simulation {
         let rng = fastrand::Rng::with_seed(7);
-        let mut scheduler = Scheduler::new(policy(), LOADS, "the row".to_owned(), rng);
+        let mut scheduler =
+            Scheduler::new(policy(), LOADS, "the row".to_owned(), Telling::default(), rng);
         let (requests, _) = RequestList::new();
         let requests = Arc::new(requests);
         let (tag, is_new) = scheduler.enter("orders", &requests, Duration::ZERO);
@@ -136,7 +138,7 @@ impl Simulation {
         }
         let Call { job, since } = self.calls.remove(call % self.calls.len());
         match job {
-            Job::Load { tag, count } => {
+            Job::Load { tag, count, .. } => {
                 let result = self.load(count, answer);
                 let segment = result.as_ref().ok().cloned();
                 let before = tag.engine.loaded.get();
@@ -709,7 +711,8 @@ fn a_first_load_that_outlasts_the_end_gives_takers_nothing() {
 /// each of the others had failed, and how often these were tried.
 fn beside_held_rows(loads: usize) -> (u64, u64) {
     let rng = fastrand::Rng::with_seed(7);
-    let mut scheduler = Scheduler::new(policy(), loads, "the rows".to_owned(), rng);
+    let mut scheduler =
+        Scheduler::new(policy(), loads, "the rows".to_owned(), Telling::default(), rng);
     let requests = Arc::new(RequestList::new().0);
     let mut tags = Vec::new();
     for index in 0..=8 * loads {
@@ -737,7 +740,7 @@ fn beside_held_rows(loads: usize) -> (u64, u64) {
             _ => 2 * SECOND,
         };
         while let Some(due) = calls.iter().position(|call| now >= call.since + takes(call)) {
-            let Call { job: Job::Load { tag, count }, since } = calls.remove(due) else {
+            let Call { job: Job::Load { tag, count, .. }, since } = calls.remove(due) else {
                 panic!("nothing ends")
             };
             let result = if &*tag.name == "well" {

@@ -150,6 +150,7 @@ const FLOORS: &[Floor] = &[
             "counter",
             "given",
             "store",
+            "tight",
             "answers",
             "sql",
             "sqlite", // in the store

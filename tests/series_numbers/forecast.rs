@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use rusqlite::Connection;
 use uidring::clock::ManualClock;
 
 use super::{definition, file, series};
@@ -10,7 +11,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 
 #[test]
 fn a_forecast_tells_of_each_scope_when_its_numbers_run_out() {
-    let (_folder, store) = file();
+    let (folder, store) = file();
     let begin = SystemTime::now();
     let clock = ManualClock::new(begin);
     let series = series(&store, &clock);
@@ -19,7 +20,9 @@ fn a_forecast_tells_of_each_scope_when_its_numbers_run_out() {
     for scope in ["shop-1", "shop-2"] {
         orders.scope(scope).take().unwrap();
     }
-    orders.scope("shop-2").take_n_for("2026-11-24".parse().unwrap(), 850).unwrap();
+    let db = Connection::open(folder.path().join("uidring.db")).unwrap();
+    db.execute("UPDATE uidring_series_counter SET last_number = 900 WHERE scope = 'shop-2'", [])
+        .unwrap();
     let now = begin + 2 * HOUR;
     clock.set(now);
     let all = orders.forecast().unwrap();

@@ -2,6 +2,7 @@
 #![cfg(all(feature = "series", feature = "sqlite"))]
 #![allow(missing_docs, clippy::panic, clippy::unwrap_used)]
 
+mod batches;
 mod close;
 #[cfg(all(feature = "mysql", feature = "postgres"))]
 #[path = "../common/databases/mod.rs"]
@@ -9,6 +10,7 @@ mod databases;
 #[path = "../common/folder.rs"]
 mod folder;
 mod forecast;
+mod full;
 mod gapless;
 mod midnight;
 mod old_copies;

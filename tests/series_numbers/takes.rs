@@ -122,7 +122,8 @@ fn a_number_that_does_not_fit_is_an_error_before_it_is_given() {
         let error = tickets.take().unwrap_err();
         assert!(matches!(error, SeriesError::Full { largest: 9, .. }), "{error:?}");
         let said = "the series \"tickets\" has given all numbers of 2026: 9 is the largest that \
-                    fits its pattern; change it to one with a wider number";
+                    fits its pattern; change it to one with a wider number, which may begin at \
+                    once";
         assert_eq!(error.to_string(), said);
     }
     // The next year has its own.
@@ -323,6 +324,6 @@ fn rows_that_others_have_written_are_told_as_they_are() {
     db.execute("UPDATE uidring_series_version SET version = 1", []).unwrap();
     let orders = series.get("orders").unwrap();
     db.execute("DELETE FROM uidring_series", []).unwrap();
-    let error = orders.take_n_for(today, 1).unwrap_err();
+    let error = orders.take_n_for(next_year, 1).unwrap_err();
     assert!(matches!(error, SeriesError::NoSuchSeries { .. }), "{error:?}");
 }

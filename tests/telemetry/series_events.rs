@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use uidring::Store;
-use uidring::series::{Series, SeriesDefinition};
+use uidring::series::{Series, SeriesDefinition, SeriesError};
 
 use crate::alone::alone;
 use crate::observer::EVENTS;
@@ -26,11 +26,11 @@ fn a_period_that_is_nearly_full_is_told_once() {
         let told = || -> Vec<_> {
             let events = EVENTS.lock().unwrap();
             let fields = |event: &crate::observer::Event| (event.name, event.fields.clone());
-            events.iter().map(fields).filter(|(name, _)| *name == "tag_nearly_full").collect()
+            events.iter().map(fields).filter(|(name, _)| *name == "series_nearly_full").collect()
         };
         wait_for("event", || !told().is_empty());
         let [(_, fields)] = &told()[..] else { panic!("{:?}", told()) };
-        assert!(fields.contains("tag=\"tickets/1/ever/hall\""), "{fields}");
+        assert!(fields.contains("series=\"tickets\" period=\"ever\" scope=\"hall\""), "{fields}");
         assert!(fields.ends_with("largest=99 "), "{fields}");
         // Scopes that rest end without a word, and nothing of them fails.
         let last = |scope: &str| {
@@ -41,7 +41,60 @@ fn a_period_that_is_nearly_full_is_told_once() {
         drop((tickets, hall, other));
         series.shutdown().unwrap();
         let names: Vec<_> = EVENTS.lock().unwrap().iter().map(|event| event.name).collect();
-        let usual = ["segments_started", "segments_stopped", "tag_nearly_full", "tag_ran_out"];
+        let usual = ["segments_started", "segments_stopped", "series_nearly_full", "series_full"];
         assert!(names.iter().all(|name| usual.contains(name)), "{names:?}");
+    });
+}
+
+/// In the process that gave the last number, and in one that starts later, however often it is
+/// asked.
+#[test]
+fn a_full_period_is_told_once_by_the_series_name() {
+    alone("series_events::a_full_period_is_told_once_by_the_series_name", || {
+        crate::observer::observe();
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path().join("uidring.db")).unwrap();
+        let open = || Series::builder().store(&store).build().unwrap();
+        let definition = SeriesDefinition::new("{scope}-{n:1}").unwrap();
+        let told = |name: &str| -> Vec<_> {
+            let events = EVENTS.lock().unwrap();
+            events.iter().filter(|event| event.name == name).cloned().collect()
+        };
+        for run in 1..=2 {
+            let series = open();
+            let seats = series.create("seats", definition.clone()).unwrap().scope("hall");
+            if run == 1 {
+                assert!(seats.take_n(9).all(|number| number.is_ok()));
+            }
+            for _ in 0..5 {
+                assert!(matches!(seats.take(), Err(SeriesError::Full { .. })));
+            }
+            drop(seats);
+            series.shutdown().unwrap();
+            let full = told("series_full");
+            assert_eq!(full.len(), run, "{full:?}");
+            let last = &full[run - 1];
+            assert!(last.text.starts_with("ERROR "), "{last:?}");
+            let names = "series=\"seats\" period=\"ever\" scope=\"hall\"";
+            assert!(last.fields.contains(names), "{last:?}");
+            let error = "the series \"seats\" in the scope \"hall\" has given all numbers of ever";
+            assert!(last.fields.contains(error), "{last:?}");
+        }
+        // A wider number is no fault in another process, which has learned of it.
+        let [one, other] = [open(), open()];
+        let seats = one.get("seats").unwrap().scope("stalls");
+        let theirs = other.get("seats").unwrap().scope("stalls");
+        assert!(seats.take().is_ok());
+        one.widen("seats", SeriesDefinition::new("{scope}-{n:3}").unwrap()).unwrap();
+        assert!(theirs.take_n(50).all(|number| number.is_ok()));
+        assert!(seats.take_n(50).all(|number| number.is_ok()));
+        drop((seats, theirs));
+        one.shutdown().unwrap();
+        other.shutdown().unwrap();
+        assert!(told("series_failed").is_empty(), "{:?}", told("series_failed"));
+        for event in EVENTS.lock().unwrap().iter() {
+            assert!(!event.fields.contains("seats/"), "{event:?}");
+            assert!(!event.fields.contains("tag="), "{event:?}");
+        }
     });
 }

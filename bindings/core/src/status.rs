@@ -51,6 +51,14 @@ pub(crate) fn series(name: &str, scope: Option<&str>, status: &SeriesStatus) -> 
         "series": name,
         "scope": scope,
         "scopes": status.scopes,
+        "full": status.full,
+        "nearly_full": status.nearly_full,
+        "tight": status.tight.iter().map(|counter| json!({
+            "scope": counter.scope,
+            "period": counter.period.to_string(),
+            "last": counter.last,
+            "largest": counter.largest,
+        })).collect::<Vec<_>>(),
         "period": status.period.map(|period| period.to_string()),
         "numbers": status.numbers.as_ref().map(numbers),
     })

@@ -1,14 +1,12 @@
 //! The series of the database. They are opened by the first request for one, so that a service
 //! whose clients use none asks the database for nothing more.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
 use uidring::segment::SegmentError;
-use uidring::series::{Date, Period, Series, SeriesError, SeriesGenerator};
+use uidring::series::{Series, SeriesError, SeriesGenerator, TightCounter};
 use uidring_args::Db;
 
 use crate::app::supply::{Supply, in_time};
@@ -53,23 +51,29 @@ pub(crate) struct SeriesState {
     pub(crate) supply: Supply,
     /// Whether it gives numbers from memory because the database is away for all.
     pub(crate) is_shared: bool,
-    /// The periods that have given all their numbers, as people are told of them.
-    pub(crate) full: BTreeSet<String>,
-    /// Those of which few numbers are left.
-    pub(crate) nearly_full: BTreeSet<String>,
+    /// How many periods of scopes have given all their numbers, as far as this process knows.
+    pub(crate) full_count: usize,
+    /// How many have given 80 % of them, and not all.
+    pub(crate) nearly_full_count: usize,
+    /// The first ones of both, as people are told of them.
+    pub(crate) full: Vec<String>,
+    pub(crate) nearly_full: Vec<String>,
 }
 
 impl SeriesState {
     /// `source` is why the database cannot be used, if it cannot.
     fn new(name: Box<str>, used: &UsedSeries, source: Option<&Trouble>) -> SeriesState {
         let takes = used.takes.read();
-        let told = |scope: &str, period: Period| match scope {
-            "" => format!("{name} in {period}"),
-            scope => format!("{name} in {period}, scope {scope}"),
+        let status = used.generator.status();
+        let told = |is_full: bool| -> Vec<String> {
+            let counters = status.tight.iter().filter(|counter| counter.is_full() == is_full);
+            let told = counters.map(|TightCounter { scope, period, .. }| match scope.as_str() {
+                "" => format!("{name} in {period}"),
+                scope => format!("{name} in {period}, scope {scope}"),
+            });
+            told.collect()
         };
-        let present = takes.full.iter().filter(|(_, period)| !is_over(**period));
-        let mut full: BTreeSet<String> = present.map(|(scope, of)| told(scope, *of)).collect();
-        let mut nearly_full = BTreeSet::new();
+        let (full, nearly_full) = (told(true), told(false));
         let (mut in_memory, mut until) = (0_u64, None);
         // Of a scope without numbers in memory, and of another one.
         let (mut out, mut failing) = (None, None);
@@ -78,11 +82,6 @@ impl SeriesState {
             in_memory = in_memory.saturating_add(numbers.in_memory);
             let failure = numbers.last_failure.as_deref();
             let ran_out = failure.is_some_and(|failure| Cause::of(failure) == Cause::RanOut);
-            if status.is_full() || ran_out && numbers.in_memory == 0 {
-                full.insert(told(&status.scope, status.period));
-            } else if status.is_nearly_full() {
-                nearly_full.insert(told(&status.scope, status.period));
-            }
             let Some(failure) = failure.filter(|_| !ran_out) else { return };
             if numbers.in_memory == 0 {
                 out.get_or_insert_with(|| Trouble::of(failure));
@@ -103,8 +102,18 @@ impl SeriesState {
         } else {
             Supply::Giving
         };
-        let scopes = used.generator.status().scopes;
-        SeriesState { scopes, takes, supply, is_shared, full, nearly_full, name }
+        let (full_count, nearly_full_count) = (status.full, status.nearly_full);
+        SeriesState {
+            scopes: status.scopes,
+            takes,
+            supply,
+            is_shared,
+            full_count,
+            nearly_full_count,
+            full,
+            nearly_full,
+            name,
+        }
     }
 
     /// Whether the counter of the series gave numbers again.
@@ -121,21 +130,6 @@ impl SeriesState {
             supply => supply.word(),
         }
     }
-}
-
-/// Whether a period is over, wherever on earth the days of its series begin.
-fn is_over(period: Period) -> bool {
-    let last_zone = Timestamp::now().saturating_sub(SignedDuration::from_hours(14));
-    let today = last_zone.map(|time| TimeZone::UTC.to_datetime(time).date());
-    let today = today.ok().and_then(|day| {
-        Date::new(
-            day.year().try_into().ok()?,
-            day.month().try_into().ok()?,
-            day.day().try_into().ok()?,
-        )
-    });
-    let next = period.next().and_then(Period::first);
-    next.zip(today).is_some_and(|(next, today)| next <= today)
 }
 
 /// Why a series gives nothing.
@@ -182,6 +176,7 @@ impl NoSeries {
             | SeriesError::Full { .. }
             | SeriesError::Changed { .. }
             | SeriesError::Loading { .. } => None,
+            SeriesError::WentBack { .. } => Some(Trouble::because(Cause::WentBack, error)),
             SeriesError::Clock { .. } => Some(Trouble::because(Cause::ClockUnset, error)),
             error => Some(Trouble::because(Cause::Unknown, error)),
         }

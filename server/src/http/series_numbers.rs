@@ -78,29 +78,18 @@ pub(crate) async fn find(
     }
 }
 
-/// Takes the next numbers of a series, all of one period and with one call to the database at most.
-/// If the client disconnects, those already taken are lost.
+/// Takes the next numbers of a series, all of one period. If the client disconnects, those already
+/// taken are lost.
 pub(crate) async fn take(
     app: &'static App,
     series: &UsedSeries,
     wanted: Wanted,
 ) -> Result<Result<Vec<SeriesNumber>, NoSeries>, NoNumbers> {
     app.watch.asked.client_asked();
-    let scope = wanted.scope.clone().unwrap_or_default();
     let taken = take_of(app, &series.generator, wanted).await;
     match &taken {
-        Ok(Ok(numbers)) => {
-            series.takes.note(numbers.len() as u64, None);
-            if let Some(number) = numbers.first() {
-                series.takes.gave(&scope, number.period());
-            }
-        }
-        Ok(Err(none)) => {
-            series.takes.note(0, none.trouble());
-            if let NoSeries::Error(SeriesError::Full { period, .. }) = none {
-                series.takes.full(&scope, *period);
-            }
-        }
+        Ok(Ok(numbers)) => series.takes.note(numbers.len() as u64, None),
+        Ok(Err(none)) => series.takes.note(0, none.trouble()),
         Err(NoNumbers::Busy) => series.takes.note(0, Some(Trouble::of_cause(Cause::Late))),
         Err(_) => {}
     }
@@ -125,10 +114,11 @@ async fn take_of(
     let numbers = match series.try_take_batch(count) {
         Ok(numbers) if numbers.len() == count => return Ok(Ok(numbers)),
         Ok(numbers) => numbers,
-        // Nothing is in memory, or not now.
+        // Nothing is in memory, or not now. What was full a moment ago may have been widened.
         Err(
             SeriesError::Loading { .. }
             | SeriesError::Changed { .. }
+            | SeriesError::Full { .. }
             | SeriesError::Take(_)
             | SeriesError::Storage(_)
             | SeriesError::Load(_),

@@ -97,7 +97,8 @@ fn of_error(error: SeriesError) -> Problem {
                 .detail(format!(
                     "its {field} is {there}, and {asked} was asked for; {}",
                     if field == "pattern" {
-                        "`uidring series change` changes it from a later day on"
+                        "`uidring series change` changes it from a later day on, or at once where \
+                         only its number is wider"
                     } else {
                         "leave it out to use the series as it is"
                     }
@@ -106,6 +107,11 @@ fn of_error(error: SeriesError) -> Problem {
                 .value(&asked)
         }
         SeriesError::Changed { .. } | SeriesError::Loading { .. } => for_now(detail),
+        SeriesError::WentBack { series, period, first, last, .. } => broken(format!(
+            "the numbers of {period} of the series {series:?} went back: it gives {first} after \
+             {last}; raise its counter, and after the restore of an old copy the worker ids too, \
+             above all that were given, and restart the service"
+        )),
         SeriesError::Clock { .. } => broken(detail),
         SeriesError::Take(TakeError::ShutDown) => for_now("the service is ending".to_owned()),
         SeriesError::Take(error) => error.into(),

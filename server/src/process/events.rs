@@ -125,7 +125,11 @@ impl Visit for Words {
         let _ = match field.name() {
             "message" => write!(self.message, "{value:?}"),
             name @ ("tag" | "series" | "scope" | "period") => {
-                self.names.push((name, format!("{value:?}")));
+                let named = format!("{value:?}");
+                // No scope was named.
+                if !named.is_empty() {
+                    self.names.push((name, named));
+                }
                 Ok(())
             }
             name => write!(self.fields, "; {name}: {value:?}"),

@@ -1,16 +1,10 @@
 //! What was taken of a series here, and whether its numbers can be taken now.
 
-use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use uidring::series::Period;
-
 use crate::stats::loads::LONGEST_PAUSE;
 use crate::stats::trouble::{Cause, Trouble};
-
-/// The most scopes that are remembered as full.
-const MOST_FULL: usize = 1000;
 
 /// The takes of one series in this process.
 #[derive(Debug, Default)]
@@ -28,9 +22,6 @@ pub(crate) struct SeriesTakes {
     /// Why the last request failed, if it failed because of the database. A counter that went back
     /// is told until the end: others may give its numbers again, whatever other scopes have.
     pub(crate) trouble: Option<Trouble>,
-    /// The scopes of which a request came in vain since a period has given all its numbers, each
-    /// with that period.
-    pub(crate) full: BTreeMap<Box<str>, Period>,
 }
 
 impl SeriesUse {
@@ -46,22 +37,6 @@ impl SeriesUse {
         takes.asked = Some(Instant::now());
         if !takes.trouble.as_ref().is_some_and(|trouble| trouble.cause == Cause::WentBack) {
             takes.trouble = trouble;
-        }
-    }
-
-    /// Records that a period of this scope has given all its numbers.
-    pub(crate) fn full(&self, scope: &str, period: Period) {
-        let takes = &mut *self.lock();
-        if takes.full.len() < MOST_FULL || takes.full.contains_key(scope) {
-            takes.full.insert(scope.into(), period);
-        }
-    }
-
-    /// Records that this scope has given a number of a period, so that it is not full.
-    pub(crate) fn gave(&self, scope: &str, period: Period) {
-        let takes = &mut *self.lock();
-        if takes.full.get(scope).is_some_and(|full| *full <= period) {
-            takes.full.remove(scope);
         }
     }
 

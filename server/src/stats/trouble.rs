@@ -106,6 +106,13 @@ impl Cause {
         match error {
             SegmentError::WentBack { .. } => Cause::WentBack,
             SegmentError::RanOut { .. } => Cause::RanOut,
+            SegmentError::Series { failure, .. } => match failure {
+                Some(SegmentFailure::WentBack) => Cause::WentBack,
+                Some(SegmentFailure::NoSuchTag) => Cause::NoSuchTag,
+                // The next take asks for more, or goes on with another pattern.
+                Some(SegmentFailure::RanOut) | None => Cause::RanOut,
+                Some(_) => Cause::Unusable,
+            },
             SegmentError::BadRow { .. } => Cause::BadRow,
             SegmentError::NoSuchTag { .. } | SegmentError::BadTag { .. } => Cause::NoSuchTag,
             SegmentError::Storage(StorageError::Locked { .. } | StorageError::Overtaken { .. }) => {

@@ -2,12 +2,14 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::io::BufReader;
 use std::thread;
 
 use serde_json::Value;
 use uidring::Store;
-use uidring::series::{Date, Series};
+use uidring::series::{Date, Series, SeriesDefinition};
 
+use crate::common::resp::Client;
 use crate::common::{Answer, FOREVER, Server, folder};
 
 const JSON: &str = "content-type: application/json";
@@ -321,6 +323,67 @@ fn a_gapless_series_is_created_and_gives_no_numbers_here() {
     }
     let counters = server.get("/v1/series/invoices?counters").json()["counters"].clone();
     assert_eq!(counters, Value::Array(Vec::new()));
+}
+
+/// As it is told to clients, to Prometheus and to operators: by its own name, in the process that
+/// gave the last number and after a restart. And it goes on at once when its number is widened.
+#[test]
+fn a_full_period_is_told_alike_after_a_restart_and_goes_on_when_it_is_widened() {
+    let options = ["--resp-listen=127.0.0.1:0"];
+    let mut server = Server::start(&options);
+    put(&server, "inv", r#"{"pattern":"{yyyy}-{n:2}"}"#);
+    put(&server, "seats", r#"{"pattern":"{scope}/{n:1}"}"#);
+    let batch = post(&server, "inv", r#"{"n":85}"#);
+    let year = batch.json()["period"].as_str().unwrap().to_owned();
+    assert_eq!(values(&batch, "{yyyy}-{n:2}"), (1..=85).collect::<Vec<_>>());
+    let metric = |server: &Server, name: &str| {
+        let text = server.get("/metrics").text().to_owned();
+        let line = text.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+        line.rsplit(' ').next().unwrap().to_owned()
+    };
+    assert_eq!(metric(&server, "uidring_series_nearly_full{series=\"inv\"}"), "1");
+    assert_eq!(metric(&server, "uidring_series_full{series=\"inv\"}"), "0");
+    assert_eq!(values(&post(&server, "inv", r#"{"n":85}"#), "{yyyy}-{n:2}").len(), 14);
+    assert_eq!(values(&post(&server, "seats", r#"{"n":9,"scope":"a"}"#), "{scope}/{n:1}").len(), 9);
+    for run in 0..2 {
+        for body in ["{}", r#"{"n":7}"#, &format!(r#"{{"date":"{year}-02-01"}}"#), "{}"] {
+            let answer = post(&server, "inv", body);
+            assert_eq!(told(&answer), (409, "full".to_owned(), Some(year.clone())), "{run}");
+            let said = format!("the series \"inv\" has given all numbers of {year}: 99 is ");
+            assert!(answer.json()["detail"].as_str().unwrap().starts_with(&said), "{answer:?}");
+        }
+        let answer = post(&server, "seats", r#"{"scope":"a"}"#);
+        assert_eq!(told(&answer), (409, "full".to_owned(), Some("ever".to_owned())));
+        assert!(answer.text().contains("in the scope \\\"a\\\""), "{answer:?}");
+        let mut redis = Client(BufReader::new(server.connect_resp()));
+        let said = redis.ask("SERIES.NEXT inv");
+        assert!(said.starts_with("-ERR the period has given all its numbers: "), "{said}");
+        for (name, expected) in [("full", "1"), ("nearly_full", "0"), ("failing", "0")] {
+            let name = format!("uidring_series_{name}{{series=\"inv\"}}");
+            assert_eq!(metric(&server, &name), expected, "{name}");
+        }
+        let status = server.get("/v1/status").json();
+        let line = &status["series"].as_array().unwrap()[0];
+        assert_eq!((&line["full"], &line["failures"]), (&1.into(), &0.into()), "{line}");
+        let counter = serde_json::json!(
+            {"scope": "", "period": year, "last": "99", "largest": "99"}
+        );
+        assert_eq!(line["tight"][0], counter);
+        for page in ["/", "/v1/status", "/metrics"] {
+            let text = server.get(page).text().to_owned();
+            assert!(!text.contains("inv/1/") && !text.contains("seats/1/"), "{text}");
+        }
+        if run == 0 {
+            let folder = server.stop();
+            server = Server::start_on(folder, &options);
+        }
+    }
+    beside(&server).widen("inv", SeriesDefinition::new("{yyyy}-{n:3}").unwrap()).unwrap();
+    let next = post(&server, "inv", "{}");
+    assert_eq!(values(&next, "{yyyy}-{n:3}"), [100]);
+    assert_eq!(metric(&server, "uidring_series_full{series=\"inv\"}"), "0");
+    let log = server.log();
+    assert!(!log.contains("inv/1/") && !log.contains("seats/1/"), "{log}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! [`Alarms`]: the state of a source and its tags as operators know it. Each change of it is an
 //! event.
 
+use std::collections::HashSet;
 use std::io;
 #[cfg(feature = "metrics")]
 use std::mem;
@@ -15,6 +16,8 @@ use crate::sync::Arc;
 pub const SLOW: Duration = Duration::from_secs(1);
 /// The shortest interval between two events about lost numbers of one tag.
 const LOST_PAUSE: Duration = Duration::from_secs(60);
+/// Of how many full periods it is known at most that they were told.
+const MOST_FULL: usize = 10_000;
 
 /// The state of a tag as operators know it. Written under the lock of the loader's scheduler. Most
 /// tags have no trouble, and allocate nothing.
@@ -115,6 +118,10 @@ pub struct Alarms {
     failing_tags: u64,
     /// Whether the last thread for a load could not be started.
     lacks_threads: bool,
+    /// Whether the tags are periods and scopes of series.
+    are_of_series: bool,
+    /// Those of which operators know that all numbers have been given.
+    full: HashSet<Box<str>>,
     pub events: Events,
     pub end: End,
     counts: Counts,
@@ -124,6 +131,11 @@ pub struct Alarms {
 }
 
 impl Alarms {
+    /// Those of a source whose tags are periods and scopes of series, or not.
+    pub fn new(are_of_series: bool) -> Alarms {
+        Alarms { are_of_series, ..Alarms::default() }
+    }
+
     /// When the source went away.
     #[cfg(all(test, feature = "tracing"))]
     pub fn away_since(&self) -> Option<Duration> {
@@ -181,6 +193,7 @@ impl Alarms {
     pub fn loaded(&mut self, tag: &str, alarm: &mut TagAlarm, numbers: u64, now: Duration) {
         self.counts.loads += 1;
         self.counts.loaded += numbers;
+        self.full.remove(tag);
         self.answered(alarm, now);
         let Some(known) = &mut alarm.0 else { return };
         let was_failing = known.is_failing();
@@ -227,7 +240,8 @@ impl Alarms {
     }
 
     /// Records that a load of `tag` has failed. A new tag causes no event, because the call that
-    /// asked for it returns the error.
+    /// asked for it returns the error. But a period of a series that is full is told once, however
+    /// often its scope is asked for anew, and is no failure.
     pub fn failed(
         &mut self,
         tag: &str,
@@ -253,7 +267,15 @@ impl Alarms {
         if trouble != Trouble::Panicked {
             self.answered(alarm, now);
         }
-        if is_new {
+        if self.are_of_series && trouble == Trouble::RanOut {
+            // Takes go on as long as others are in memory.
+            if is_new {
+                self.is_full(tag, trouble, error);
+            }
+            return;
+        }
+        // Its takers go on with another tag, and each call for a new one returns the error.
+        if is_new || trouble == Trouble::Superseded {
             return;
         }
         let known = alarm.known();
@@ -261,6 +283,16 @@ impl Alarms {
         if known.add(trouble) {
             #[cfg(feature = "metrics")]
             self.failed.push(tag.into());
+            self.events.push(Event::TagFailing { tag: tag.into(), trouble, error });
+        }
+    }
+
+    /// Tells once that a period of a series has given all its numbers.
+    fn is_full(&mut self, tag: &str, trouble: Trouble, error: Arc<SegmentError>) {
+        if self.full.len() >= MOST_FULL {
+            self.full.clear();
+        }
+        if self.full.insert(tag.into()) {
             self.events.push(Event::TagFailing { tag: tag.into(), trouble, error });
         }
     }

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use crate::engine::events::event;
 use crate::segment::SegmentError;
+use crate::segment::load::supplier::{Subject, Telling};
 use crate::segment::load::trouble::Trouble;
 use crate::sync::{Arc, ThreadId, thread_id};
 
@@ -118,6 +119,37 @@ impl Events {
     }
 }
 
+/// Sends an event about a tag, or with the names and the sentence behind `|` one about a period and
+/// a scope of a series.
+macro_rules! tell {
+    (
+        $subject:expr,
+        $level:ident,
+        $name:literal | $of_series:literal,
+        $source:ident,
+        ($($fields:tt)+),
+        $message:literal | $message_of_series:literal
+    ) => {
+        match $subject {
+            Subject::Tag(tag) => {
+                event!($level, $name, $source, tag, $($fields)+, $message);
+            }
+            Subject::Series { series, period, scope } => {
+                event!(
+                    $level,
+                    $of_series,
+                    $source,
+                    series,
+                    period,
+                    scope,
+                    $($fields)+,
+                    $message_of_series
+                );
+            }
+        }
+    };
+}
+
 /// The error as the field of an event. Subscribers that know errors also show its causes.
 #[cfg(feature = "tracing")]
 fn cause(error: &SegmentError) -> &(dyn std::error::Error + 'static) {
@@ -130,65 +162,60 @@ pub fn started(source: &str) {
 
 impl Event {
     /// Sends the event to subscribers, which are foreign code.
-    pub fn tell(&self, source: &str) {
+    pub fn tell(&self, source: &str, telling: Telling) {
+        let subject = telling.subject;
         match self {
-            Event::Unreachable { tag, error } => {
-                event!(
-                    warn,
-                    "source_unreachable",
-                    source,
-                    tag = &**tag,
-                    error = cause(error),
-                    "the source gives no numbers for now; takes continue with those in memory"
-                );
-            }
+            Event::Unreachable { tag, error } => tell!(
+                subject(tag),
+                warn,
+                "source_unreachable" | "source_unreachable",
+                source,
+                (error = cause(error)),
+                "the source gives no numbers for now; takes continue with those in memory"
+                    | "the source gives no numbers for now; takes continue with those in memory"
+            ),
             Event::SourceRecovered { away } => {
                 event!(info, "source_recovered", source, ?away, "the source gives numbers again");
             }
             Event::TagFailing { tag, trouble, error } => {
-                tell_trouble(source, tag, *trouble, error);
+                tell_trouble(source, subject(tag), *trouble, error);
             }
-            Event::Slow { tag, waited } => {
-                event!(
-                    warn,
-                    "tag_slow",
-                    source,
-                    tag = &**tag,
-                    ?waited,
-                    "a load takes long, and no numbers are left; takes wait or fail"
-                );
-            }
-            Event::TagRecovered { tag, failing } => {
-                event!(
-                    info,
-                    "tag_recovered",
-                    source,
-                    tag = &**tag,
-                    ?failing,
-                    "numbers of the tag are loaded again"
-                );
-            }
-            Event::NearlyFull { tag, last, largest } => {
-                event!(
-                    warn,
-                    "tag_nearly_full",
-                    source,
-                    tag = &**tag,
-                    last,
-                    largest,
-                    "the tag has given 80 % of the numbers that it can give"
-                );
-            }
-            Event::Lost { tag, numbers } => {
-                event!(
-                    info,
-                    "numbers_lost",
-                    source,
-                    tag = &**tag,
-                    numbers,
-                    "numbers of the tag were lost; they are left out"
-                );
-            }
+            Event::Slow { tag, waited } => tell!(
+                subject(tag),
+                warn,
+                "tag_slow" | "series_slow",
+                source,
+                (?waited),
+                "a load takes long, and no numbers are left; takes wait or fail"
+                    | "a load takes long, and no numbers are left; takes wait or fail"
+            ),
+            Event::TagRecovered { tag, failing } => tell!(
+                subject(tag),
+                info,
+                "tag_recovered" | "series_recovered",
+                source,
+                (?failing),
+                "numbers of the tag are loaded again" | "numbers of the series are loaded again"
+            ),
+            Event::NearlyFull { tag, last, largest } => tell!(
+                subject(tag),
+                warn,
+                "tag_nearly_full" | "series_nearly_full",
+                source,
+                (last, largest),
+                "the tag has given 80 % of the numbers that it can give"
+                    | "the series has given 80 % of the numbers that fit its pattern; change it to \
+                       one with a wider number, which may begin at once"
+            ),
+            Event::Lost { tag, numbers } => tell!(
+                subject(tag),
+                info,
+                "numbers_lost" | "numbers_lost",
+                source,
+                (numbers),
+                "numbers of the tag were lost; they are left out"
+                    | "numbers of the series were lost; they are left out"
+            ),
             Event::NoLoadThread(error) => {
                 event!(
                     warn,
@@ -204,37 +231,67 @@ impl Event {
 }
 
 /// Sends the event of a tag's own trouble.
-fn tell_trouble(source: &str, tag: &str, trouble: Trouble, error: &SegmentError) {
-    macro_rules! tell {
-        ($level:ident, $name:literal, $message:literal) => {{
-            event!($level, $name, source, tag, error = cause(error), $message);
-        }};
+fn tell_trouble(source: &str, subject: Subject<'_>, trouble: Trouble, error: &SegmentError) {
+    macro_rules! trouble {
+        ($level:ident, $name:tt | $of_series:tt, $message:tt | $message_of_series:tt) => {
+            tell!(
+                subject,
+                $level,
+                $name | $of_series,
+                source,
+                (error = cause(error)),
+                $message | $message_of_series
+            )
+        };
     }
     match trouble {
-        // These troubles have events of their own.
-        Trouble::Away | Trouble::Slow => {}
-        Trouble::Locked => tell!(warn, "tag_locked", "others hold the row of the tag"),
-        Trouble::NoSuchTag => {
-            tell!(error, "tag_gone", "the source no longer has the tag");
-        }
-        Trouble::RanOut => tell!(error, "tag_ran_out", "the tag has no numbers left"),
-        Trouble::WentBack => tell!(
+        // The first two have events of their own.
+        Trouble::Away | Trouble::Slow | Trouble::Superseded => {}
+        Trouble::Locked => trouble!(
+            warn,
+            "tag_locked" | "series_locked",
+            "others hold the row of the tag" | "others hold the row of the series' numbers"
+        ),
+        Trouble::NoSuchTag => trouble!(
             error,
-            "tag_went_back",
+            "tag_gone" | "series_gone",
+            "the source no longer has the tag" | "the store no longer has the series"
+        ),
+        Trouble::RanOut => trouble!(
+            error,
+            "tag_ran_out" | "series_full",
+            "the tag has no numbers left" | "the series has given all numbers of the period"
+        ),
+        Trouble::WentBack => trouble!(
+            error,
+            "tag_went_back" | "series_went_back",
             "the row of the tag gives numbers again that it had given; none are loaded any more"
+                | "the row of the series' numbers gives some again that it had given; none are \
+                   loaded any more"
         ),
-        Trouble::DeltaChanged => tell!(
+        Trouble::DeltaChanged => trouble!(
             error,
-            "tag_delta_changed",
+            "tag_delta_changed" | "series_failed",
             "the row of the tag has another distance between its numbers; none are loaded"
+                | "no numbers of the series can be loaded"
         ),
-        Trouble::BadRow => {
-            tell!(error, "tag_bad_row", "the row of the tag has values that give no numbers");
-        }
-        Trouble::Panicked => {
-            tell!(error, "source_panicked", "the source panicked; the load is tried again");
-        }
-        Trouble::Failed => tell!(error, "tag_failed", "no numbers of the tag can be loaded"),
+        Trouble::BadRow => trouble!(
+            error,
+            "tag_bad_row" | "series_failed",
+            "the row of the tag has values that give no numbers"
+                | "no numbers of the series can be loaded"
+        ),
+        Trouble::Panicked => trouble!(
+            error,
+            "source_panicked" | "source_panicked",
+            "the source panicked; the load is tried again"
+                | "the source panicked; the load is tried again"
+        ),
+        Trouble::Failed => trouble!(
+            error,
+            "tag_failed" | "series_failed",
+            "no numbers of the tag can be loaded" | "no numbers of the series can be loaded"
+        ),
     }
 }
 

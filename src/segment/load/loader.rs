@@ -17,6 +17,7 @@ use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::metrics::{Metrics, PERIOD, load_times};
 use crate::segment::load::policy::Policy;
 use crate::segment::load::scheduler::{Job, SHORT, Scheduler};
+use crate::segment::load::supplier::{Supplier, Telling};
 use crate::segment::load::trouble::SourcePanicked;
 use crate::segment::tag::request_list::RequestList;
 use crate::segment::{SegmentError, SegmentSource};
@@ -27,11 +28,12 @@ use crate::sync::{
 
 /// The state that the loader's threads and the handles share.
 pub struct Loader {
-    pub source: Box<dyn SegmentSource>,
+    pub supplier: Box<dyn Supplier>,
     /// The name of the source. Read only once, because the source is foreign code and may panic.
     pub source_name: String,
     /// The name of the source in events and metrics.
     label: Label,
+    telling: Telling,
     /// Locked only by the loader's thread.
     #[cfg(feature = "metrics")]
     metrics: Mutex<Metrics>,
@@ -53,21 +55,23 @@ const RECHECK: Duration = Duration::from_secs(1);
 
 impl Loader {
     pub fn new(
-        source: Box<dyn SegmentSource>,
+        supplier: Box<dyn Supplier>,
         policy: Policy,
         loads: usize,
         #[cfg(feature = "metrics")] measured_tags: Vec<String>,
     ) -> (Loader, Parker) {
         let (requests, parker) = RequestList::new();
-        let source_name = source.name();
+        let source_name = supplier.source().name();
+        let telling = supplier.telling();
         let label = Label::new(&source_name);
         let rng = fastrand::Rng::new();
-        let scheduler = Scheduler::new(policy, loads.max(1), source_name.clone(), rng);
+        let scheduler = Scheduler::new(policy, loads.max(1), source_name.clone(), telling, rng);
         let loader = Loader {
-            source,
+            supplier,
+            telling,
             source_name,
             #[cfg(feature = "metrics")]
-            metrics: Mutex::new(Metrics::new(label.as_str(), measured_tags, policy.ahead)),
+            metrics: Mutex::new(Metrics::new(label.as_str(), telling, measured_tags, policy.ahead)),
             #[cfg(feature = "metrics")]
             load_times: load_times(label.as_str()),
             label,
@@ -79,6 +83,11 @@ impl Loader {
             is_forked: AtomicBool::new(false),
         };
         (loader, parker)
+    }
+
+    /// Where the numbers come from.
+    pub fn source(&self) -> &dyn SegmentSource {
+        self.supplier.source()
     }
 
     /// The time since the loader was made.
@@ -193,6 +202,22 @@ impl Loader {
         self.enter(&mut scheduler, name).map(Some)
     }
 
+    /// Waits until the numbers of a tag that was given up are back in its row, for [`RECHECK`] at
+    /// most.
+    #[cfg(feature = "series")]
+    pub fn settle(&self, name: &str) {
+        if self.is_forked() || self.is_own_thread() {
+            return;
+        }
+        let since = Stopwatch::start();
+        let mut scheduler = lock(&self.scheduler);
+        while scheduler.is_returning(name)
+            && let Some(left) = RECHECK.checked_sub(since.elapsed())
+        {
+            scheduler = wait_timeout(&self.changed, scheduler, left.max(SHORT));
+        }
+    }
+
     /// Fails if the loader ends or belongs to the parent process.
     #[cfg(feature = "series")]
     pub fn check_end(&self) -> Result<(), SegmentError> {
@@ -236,11 +261,17 @@ impl Loader {
             self.start_telling();
             // A recorder is foreign code.
             #[cfg(feature = "metrics")]
-            let pause = caught(|| lock(&self.metrics).update_if_due(&self.scheduler, self.now()))
-                .map_or(PERIOD, |next| next.min(pause));
+            let pause = caught(|| self.update_metrics()).map_or(PERIOD, |next| next.min(pause));
             parker.park_timeout(pause);
         }
         self.finish();
+    }
+
+    /// Updates the metrics if an update is due. Returns the time until the next one.
+    #[cfg(feature = "metrics")]
+    fn update_metrics(&self) -> Duration {
+        let fullness = || self.supplier.fullness();
+        lock(&self.metrics).update_if_due(&self.scheduler, fullness, self.now())
     }
 
     /// Maintains the tags that need it, and starts the loads that are due. Returns how long to
@@ -288,9 +319,9 @@ impl Loader {
         let mut next = lock(job).take();
         while let Some(job) = next {
             match job {
-                Job::Load { tag, count } => self.load(&tag, count),
+                Job::Load { tag, count, wanted } => self.load(&tag, count, wanted),
                 Job::GiveBack { tag, unused } => {
-                    let result = self.call(|| self.source.give_back(&tag.name, &unused));
+                    let result = self.call(|| self.source().give_back(&tag.name, &unused));
                     lock(&self.scheduler).gave_back(&tag, &unused, result, self.now());
                 }
             }
@@ -301,9 +332,9 @@ impl Loader {
         }
     }
 
-    fn load(&self, tag: &Arc<LoadedTag>, count: Option<u64>) {
+    fn load(&self, tag: &Arc<LoadedTag>, count: Option<u64>, wanted: u64) {
         let since = Stopwatch::start();
-        let result = self.call(|| self.source.load(&tag.name, count));
+        let result = self.call(|| self.supplier.load(&tag.name, count, wanted));
         let now = self.now();
         let took = since.elapsed();
         let mut scheduler = lock(&self.scheduler);
@@ -314,7 +345,7 @@ impl Loader {
             caught(|| self.load_times.record(took));
         }
         if let Some(segment) = refused {
-            let result = self.call(|| self.source.give_back(&tag.name, &segment));
+            let result = self.call(|| self.source().give_back(&tag.name, &segment));
             if !matches!(result, Ok(true)) {
                 lock(&self.scheduler).lose_refused(tag, segment.count, self.now());
             }
@@ -356,7 +387,10 @@ impl Loader {
         lock(&self.scheduler).set_end();
         self.changed.notify_all();
         #[cfg(feature = "metrics")]
-        caught(|| lock(&self.metrics).finish(&self.scheduler, self.now()));
+        caught(|| {
+            let fullness = self.supplier.fullness();
+            lock(&self.metrics).finish(&self.scheduler, fullness, self.now());
+        });
         self.tell();
         let mut scheduler = lock(&self.scheduler);
         while !scheduler.alarms.events.are_told() {
@@ -391,7 +425,7 @@ impl Loader {
                 self.changed.notify_all();
                 return;
             };
-            caught(|| event.tell(self.label.as_str()));
+            caught(|| event.tell(self.label.as_str(), self.telling));
         }
     }
 

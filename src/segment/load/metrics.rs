@@ -10,6 +10,7 @@ use crate::filler::metrics::{Series, gauge_of};
 use crate::segment::SegmentStatus;
 use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::scheduler::{Scheduler, Source, Totals};
+use crate::segment::load::supplier::{Fullness, Subject, Telling};
 use crate::sync::{Arc, Mutex, lock};
 
 /// How often metrics are brought up to date.
@@ -25,11 +26,13 @@ struct State {
     is_running: bool,
     source: Source,
     sums: Totals,
+    fullness: Fullness,
 }
 
 /// The metrics of a source. The recorder must be installed before they are made.
 pub struct Metrics {
     label: String,
+    telling: Telling,
     source: Series<State>,
     state: State,
     /// The tags that have metrics of their own.
@@ -54,10 +57,11 @@ pub fn load_times(label: &str) -> Histogram {
 }
 
 impl Metrics {
-    pub fn new(label: &str, named: Vec<String>, ahead: Duration) -> Metrics {
+    pub fn new(label: &str, telling: Telling, named: Vec<String>, ahead: Duration) -> Metrics {
         Metrics {
             label: label.to_owned(),
-            source: source_series(label),
+            telling,
+            source: source_series(label, telling),
             state: State { is_running: true, ..State::default() },
             tags: Vec::new(),
             failing: 0,
@@ -72,19 +76,25 @@ impl Metrics {
 
     /// Updates the metrics if an update is due. Returns the time until the next one. `now` is the
     /// scheduler's time.
-    pub fn update_if_due(&mut self, scheduler: &Mutex<Scheduler>, now: Duration) -> Duration {
+    pub fn update_if_due(
+        &mut self,
+        scheduler: &Mutex<Scheduler>,
+        fullness: impl FnOnce() -> Fullness,
+        now: Duration,
+    ) -> Duration {
         let since = self.updated.map(Stopwatch::elapsed);
         if let Some(since) = since.filter(|since| *since < PERIOD) {
             return PERIOD.saturating_sub(since);
         }
         self.updated = Some(Stopwatch::start());
+        self.state.fullness = fullness();
         self.update(scheduler, now);
         PERIOD
     }
 
     /// Publishes the final state after the loader has ended.
-    pub fn finish(&mut self, scheduler: &Mutex<Scheduler>, now: Duration) {
-        self.state.is_running = false;
+    pub fn finish(&mut self, scheduler: &Mutex<Scheduler>, fullness: Fullness, now: Duration) {
+        (self.state.is_running, self.state.fullness) = (false, fullness);
         (self.sums, self.looked_at) = (Totals::default(), 0);
         while !self.update(scheduler, now) {}
     }
@@ -138,7 +148,7 @@ impl Metrics {
     fn label(&mut self, tag: Arc<LoadedTag>) -> bool {
         let is_new = !self.tags.iter().any(|(known, _)| Arc::ptr_eq(known, &tag));
         if is_new {
-            let series = tag_series(&self.label, &tag.name);
+            let series = tag_series(&self.label, (self.telling.subject)(&tag.name));
             self.tags.push((tag, series));
         }
         is_new
@@ -157,8 +167,10 @@ fn without_falling(in_use: Totals, gone: Totals, before: Totals) -> Totals {
     }
 }
 
-fn source_series(label: &str) -> Series<State> {
-    Series::<State>::new(vec![("source", label.to_owned())])
+fn source_series(label: &str, telling: Telling) -> Series<State> {
+    let series = Series::<State>::new(vec![("source", label.to_owned())]);
+    let series = if telling.is_of_series { of_fullness(series) } else { series };
+    series
         .gauge("uidring_loader_running", "1 until the loader has ended.", |state| {
             f64::from(state.is_running)
         })
@@ -209,37 +221,89 @@ fn source_series(label: &str) -> Series<State> {
         })
 }
 
-fn tag_series(label: &str, tag: &str) -> Series<SegmentStatus> {
-    Series::<SegmentStatus>::new(vec![("source", label.to_owned()), ("tag", tag.to_owned())])
-        .gauge("uidring_tag_failing", "1 if the last load failed, or is slow.", |status| {
-            f64::from(status.failing_for.is_some())
-        })
+/// The gauges of the counters of series.
+fn of_fullness(series: Series<State>) -> Series<State> {
+    series
         .gauge(
-            "uidring_tag_in_memory_numbers",
+            "uidring_source_full_series",
+            "Scopes of series whose period has given all its numbers.",
+            |state| gauge_of(state.fullness.full),
+        )
+        .gauge(
+            "uidring_source_nearly_full_series",
+            "Scopes of series whose period has given 80 % of its numbers, and not all.",
+            |state| gauge_of(state.fullness.nearly_full),
+        )
+}
+
+fn tag_series(label: &str, subject: Subject<'_>) -> Series<SegmentStatus> {
+    let mut labels = vec![("source", label.to_owned())];
+    let is_tag = match subject {
+        Subject::Tag(tag) => {
+            labels.push(("tag", tag.to_owned()));
+            true
+        }
+        Subject::Series { series, period, scope } => {
+            let of_series = [("series", series), ("period", period), ("scope", scope)];
+            labels.extend(of_series.map(|(label, value)| (label, value.to_owned())));
+            false
+        }
+    };
+    let name = |of_tag, of_series| if is_tag { of_tag } else { of_series };
+    Series::<SegmentStatus>::new(labels)
+        .gauge(
+            name("uidring_tag_failing", "uidring_series_failing"),
+            "1 if the last load failed, or is slow.",
+            |status| f64::from(status.failing_for.is_some()),
+        )
+        .gauge(
+            name("uidring_tag_in_memory_numbers", "uidring_series_in_memory_numbers"),
             "Numbers that can be taken without a load.",
             |status| gauge_of(status.in_memory),
         )
         .gauge(
-            "uidring_tag_seconds_until_empty",
+            name("uidring_tag_seconds_until_empty", "uidring_series_seconds_until_empty"),
             "For how long the numbers in memory last.",
             |status| status.empty_in.map_or(f64::INFINITY, |time| time.as_secs_f64()),
         )
-        .gauge("uidring_tag_segment_numbers", "Numbers that the last load gave.", |status| {
-            gauge_of(status.segment)
-        })
-        .gauge("uidring_tag_load_seconds", "How long the last loads took.", |status| {
-            status.load_time.as_secs_f64()
-        })
-        .gauge("uidring_tag_longest_wait_seconds", "The longest wait of a take.", |status| {
-            status.longest_wait.as_secs_f64()
-        })
-        .counter("uidring_tag_taken_numbers_total", "Numbers taken or claimed.", |status| {
-            status.taken
-        })
-        .counter("uidring_tag_lost_numbers_total", "Numbers that nobody will get.", |status| {
-            status.lost
-        })
-        .counter("uidring_tag_loads_total", "Loads that succeeded.", |status| status.loads)
-        .counter("uidring_tag_load_failures_total", "Loads that failed.", |status| status.failures)
-        .counter("uidring_tag_waits_total", "Takes that waited for a load.", |status| status.waits)
+        .gauge(
+            name("uidring_tag_segment_numbers", "uidring_series_segment_numbers"),
+            "Numbers that the last load gave.",
+            |status| gauge_of(status.segment),
+        )
+        .gauge(
+            name("uidring_tag_load_seconds", "uidring_series_load_seconds"),
+            "How long the last loads took.",
+            |status| status.load_time.as_secs_f64(),
+        )
+        .gauge(
+            name("uidring_tag_longest_wait_seconds", "uidring_series_longest_wait_seconds"),
+            "The longest wait of a take.",
+            |status| status.longest_wait.as_secs_f64(),
+        )
+        .counter(
+            name("uidring_tag_taken_numbers_total", "uidring_series_taken_numbers_total"),
+            "Numbers taken or claimed.",
+            |status| status.taken,
+        )
+        .counter(
+            name("uidring_tag_lost_numbers_total", "uidring_series_lost_numbers_total"),
+            "Numbers that nobody will get.",
+            |status| status.lost,
+        )
+        .counter(
+            name("uidring_tag_loads_total", "uidring_series_loads_total"),
+            "Loads that succeeded.",
+            |status| status.loads,
+        )
+        .counter(
+            name("uidring_tag_load_failures_total", "uidring_series_load_failures_total"),
+            "Loads that failed.",
+            |status| status.failures,
+        )
+        .counter(
+            name("uidring_tag_waits_total", "uidring_series_waits_total"),
+            "Takes that waited for a load.",
+            |status| status.waits,
+        )
 }

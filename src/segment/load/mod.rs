@@ -11,4 +11,5 @@ pub mod policy;
 pub mod scheduler;
 pub mod status;
 pub mod stock;
+pub mod supplier;
 pub mod trouble;

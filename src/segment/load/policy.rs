@@ -63,6 +63,11 @@ impl Demand {
         (self.position, self.measured_at) = (position, now);
     }
 
+    /// Leaves `count` numbers out that are about to be taken.
+    pub fn leave_out(&mut self, count: u64) {
+        self.position += count;
+    }
+
     /// Whether nothing has been taken up to `position` since the time `since`.
     pub fn is_resting(&self, position: u64, since: Duration) -> bool {
         self.position == position && self.measured_at <= since

@@ -19,6 +19,7 @@ use crate::segment::load::events::Event;
 use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::policy::{Policy, pause};
 use crate::segment::load::stock::{LoadState, Rank, Retirement, Stock};
+use crate::segment::load::supplier::Telling;
 use crate::segment::load::trouble::{Trouble, kind};
 use crate::segment::tag::engine::{Level, TagEngine, is_worth_waiting};
 use crate::segment::tag::request_list::RequestList;
@@ -28,8 +29,16 @@ use crate::sync::{Arc, Mutex, Ordering, fence, lock};
 /// One call to the source.
 #[derive(Debug)]
 pub enum Job {
-    Load { tag: Arc<LoadedTag>, count: Option<u64> },
-    GiveBack { tag: Arc<LoadedTag>, unused: Segment },
+    /// Takers wait for `wanted` numbers.
+    Load {
+        tag: Arc<LoadedTag>,
+        count: Option<u64>,
+        wanted: u64,
+    },
+    GiveBack {
+        tag: Arc<LoadedTag>,
+        unused: Segment,
+    },
 }
 
 /// The state of all tags and of the source.
@@ -40,6 +49,7 @@ pub struct Scheduler {
     limit: usize,
     /// The name of the source.
     source: String,
+    telling: Telling,
     names: HashSet<ByName<LoadedTag>>,
     /// The tags that have received numbers. Each tag's index is its position here.
     tags: Vec<Arc<LoadedTag>>,
@@ -157,11 +167,18 @@ impl WakeUps {
 }
 
 impl Scheduler {
-    pub fn new(policy: Policy, limit: usize, source: String, rng: fastrand::Rng) -> Scheduler {
+    pub fn new(
+        policy: Policy,
+        limit: usize,
+        source: String,
+        telling: Telling,
+        rng: fastrand::Rng,
+    ) -> Scheduler {
         Scheduler {
             policy,
             limit,
             source,
+            telling,
             names: HashSet::new(),
             tags: Vec::new(),
             vacant: VecDeque::new(),
@@ -181,7 +198,7 @@ impl Scheduler {
             left_over: VecDeque::new(),
             is_their_turn: false,
             has_ended: false,
-            alarms: Alarms::default(),
+            alarms: Alarms::new(telling.is_of_series),
             end: None,
             is_told: false,
             rng,
@@ -212,6 +229,13 @@ impl Scheduler {
     #[cfg(feature = "series")]
     pub fn is_too_many(&self, name: &str) -> bool {
         self.first_loads >= MOST_FIRST_LOADS * self.limit && !self.names.contains(name)
+    }
+
+    /// Whether the tag of this name was given up, and its numbers are on their way back.
+    #[cfg(feature = "series")]
+    pub fn is_returning(&self, name: &str) -> bool {
+        !self.has_ended
+            && self.names.get(name).is_some_and(|ByName(tag)| lock(&tag.stock).is_retired())
     }
 
     /// Drops `tag` if it waits for its first load and nobody but the caller has it. Returns whether
@@ -369,7 +393,8 @@ impl Scheduler {
         let mut stock = lock(&tag.stock);
         self.stuck += usize::from(stock.is_stuck);
         stock.state = LoadState::Loading;
-        let Level { left, wanted, .. } = tag.engine.level();
+        let Level { left, wanted, wanted_at_once, .. } = tag.engine.level();
+        stock.wanted_at_once = wanted_at_once;
         let count = if stock.last_size == 0 {
             self.first_loads -= 1;
             None
@@ -383,7 +408,7 @@ impl Scheduler {
         };
         drop(stock);
         self.running += 1;
-        Some(Job::Load { tag, count })
+        Some(Job::Load { tag, count, wanted })
     }
 
     /// The queued tag whose load is next, and its key. Stuck tags get half of the calls, so that
@@ -433,6 +458,7 @@ impl Scheduler {
                     (Ok(segment.count), None)
                 }
                 Err(error) => {
+                    let error = (self.telling.error)(error);
                     let mut trouble = Trouble::of(&error);
                     if trouble == Trouble::BadRow && segment.delta != tag.engine.delta() {
                         trouble = Trouble::DeltaChanged;
@@ -441,7 +467,10 @@ impl Scheduler {
                     (Err((trouble, error)), (!stock.went_back).then_some(segment))
                 }
             },
-            Err(error) => (Err((Trouble::of(&error), error)), None),
+            Err(error) => {
+                let error = (self.telling.error)(error);
+                (Err((Trouble::of(&error), error)), None)
+            }
         };
         match result {
             Ok(numbers) => {
@@ -450,6 +479,12 @@ impl Scheduler {
                 stock.load_time = took.max(stock.load_time.mul_f64(0.75));
                 (stock.failures, stock.retry_at) = (0, Duration::ZERO);
                 stock.is_stuck = false;
+                // A batch of a series says nothing of the takes to come, and what is loaded for
+                // those would be left over when the period ends.
+                if self.telling.is_of_series {
+                    let at_once = stock.wanted_at_once.min(numbers);
+                    stock.demand.leave_out(at_once);
+                }
                 stock.last_failure = None;
                 tag.engine.set_failure(None);
                 tag.engine.clear_request();

@@ -3,9 +3,11 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
+use crate::engine::SegmentFailure;
 use crate::number::Number;
 use crate::segment::load::alarm::TagAlarm;
 use crate::segment::load::policy::{Demand, Steps};
+use crate::segment::load::trouble::kind;
 use crate::segment::{Segment, SegmentError};
 use crate::sync::Arc;
 
@@ -20,6 +22,8 @@ pub struct Stock {
     pub steps: Steps,
     /// The size of the last loaded segment.
     pub last_size: u64,
+    /// How many numbers threads want at once that wait for the load, which want many.
+    pub wanted_at_once: u64,
     /// How long a load takes.
     pub load_time: Duration,
     /// Until when loaded numbers wait for takers that have not looked up their tickets.
@@ -97,6 +101,7 @@ impl Stock {
             demand: Demand::new(now),
             steps: Steps { step: 1, max_step: None },
             last_size: 0,
+            wanted_at_once: 0,
             load_time: Duration::ZERO,
             patient_until: None,
             loaded: Vec::new(),
@@ -191,8 +196,8 @@ impl Stock {
 
     /// Whether the row gave numbers again, as this process or its source has found out.
     pub fn has_gone_back(&self) -> bool {
-        let failure = self.last_failure.as_deref();
-        self.went_back || matches!(failure, Some(SegmentError::WentBack { .. }))
+        let failure = self.last_failure.as_deref().map(kind);
+        self.went_back || failure == Some(SegmentFailure::WentBack)
     }
 
     /// Whether the tag is given up.

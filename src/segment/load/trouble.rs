@@ -26,6 +26,8 @@ pub enum Trouble {
     Panicked,
     /// The source failed in another way.
     Failed,
+    /// The numbers go on under another name.
+    Superseded,
 }
 
 impl Trouble {
@@ -40,6 +42,14 @@ impl Trouble {
             SegmentError::RanOut { .. } => Trouble::RanOut,
             SegmentError::WentBack { .. } => Trouble::WentBack,
             SegmentError::BadRow { .. } => Trouble::BadRow,
+            #[cfg(feature = "series")]
+            SegmentError::Series { failure, .. } => match failure {
+                None => Trouble::Superseded,
+                Some(SegmentFailure::NoSuchTag) => Trouble::NoSuchTag,
+                Some(SegmentFailure::RanOut) => Trouble::RanOut,
+                Some(SegmentFailure::WentBack) => Trouble::WentBack,
+                Some(_) => Trouble::Failed,
+            },
             error if error.is_transient() => Trouble::Away,
             error if SourcePanicked::is_cause(error) => Trouble::Panicked,
             _ => Trouble::Failed,
@@ -74,6 +84,8 @@ pub fn kind(error: &SegmentError) -> SegmentFailure {
         SegmentError::RanOut { .. } => SegmentFailure::RanOut,
         SegmentError::WentBack { .. } => SegmentFailure::WentBack,
         SegmentError::BadRow { .. } => SegmentFailure::BadRow,
+        #[cfg(feature = "series")]
+        SegmentError::Series { failure, .. } => failure.unwrap_or(SegmentFailure::Failed),
         error if error.is_transient() => SegmentFailure::Unreachable,
         _ => SegmentFailure::Failed,
     }

@@ -59,6 +59,8 @@ pub struct Level {
     pub end: u64,
     /// How many numbers the waiting threads want.
     pub wanted: u64,
+    /// How many of them threads want that want many.
+    pub wanted_at_once: u64,
     /// Whether a taker has found no number and woken the loader.
     pub is_requested: bool,
 }
@@ -445,6 +447,7 @@ impl TagEngine {
             claimed: self.loaded.get() - left,
             end: self.chain.end() + supply.in_backlog(),
             wanted: supply.wanted(),
+            wanted_at_once: supply.wanted_at_once(),
             is_requested: supply.is_requested,
         }
     }

@@ -78,6 +78,12 @@ impl Supply {
         self.waiting.range(self.last_served + 1..).map(|(_, waiting)| waiting.count).sum()
     }
 
+    /// How many of them are wanted by threads that want many.
+    pub fn wanted_at_once(&self) -> u64 {
+        let waiting = self.waiting.range(self.last_served + 1..);
+        waiting.map(|(_, waiting)| waiting.count).filter(|count| *count > 1).sum()
+    }
+
     /// Serves the waiting threads, appends what there is room for, and opens or closes the chain as
     /// needed. Returns whether takers can claim numbers from the chain. In a closed chain, every
     /// number has been claimed.

@@ -15,6 +15,8 @@ use crate::segment::load::loader::Running;
 use crate::segment::load::status::SegmentStatus;
 #[cfg(feature = "async")]
 use crate::segment::tag::engine::{TagEngine, is_worth_waiting};
+#[cfg(feature = "series")]
+use crate::segment::take::batch::Batch;
 use crate::segment::take::handle::Handle;
 use crate::segment::take::local::SegmentTaker;
 use crate::segment::take::take_n::SegmentTakeN;
@@ -73,6 +75,13 @@ impl SegmentGenerator {
     #[cfg(feature = "series")]
     pub(crate) fn retire(&self) {
         self.handle.running.loader.retire(&self.handle.tag);
+    }
+
+    /// Claims the next `count` numbers, and waits for them as so many takes would. If there is an
+    /// error, there are fewer.
+    #[cfg(feature = "series")]
+    pub(crate) fn batch(&self, count: u64) -> (Batch, Option<TakeError>) {
+        Batch::take(&self.handle, count)
     }
 
     /// The name of the tag.

@@ -1,5 +1,7 @@
 //! The handles and takers of a tag, which programs use.
 
+#[cfg(feature = "series")]
+pub(crate) mod batch;
 pub mod generator;
 mod handle;
 pub mod local;

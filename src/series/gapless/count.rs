@@ -86,10 +86,13 @@ impl<'a> Gapless<'a> {
             let counter = handle.counter(version, period);
             let result = count_up(&mut driver, &counter, first, &known.record).await;
             if let Some(number) = result.map_err(|error| self.failed(error))? {
-                if number > pattern.largest() {
+                let largest = pattern.largest();
+                handle.shared.known.tight.note(&counter, number.min(largest), largest);
+                if number > largest {
                     let (series, scope) = (counter.series.to_owned(), counter.scope.to_owned());
-                    let largest = pattern.largest();
-                    return Err(SeriesError::Full { series, scope, period, largest });
+                    let full = SeriesError::Full { series, scope, period, largest };
+                    handle.shared.known.tight.refused(&full);
+                    return Err(full);
                 }
                 return Ok(handle.write(pattern, date, number, period));
             }

@@ -50,6 +50,37 @@ impl Pattern {
         !tell_apart(&shared, begins, self.first_month)
     }
 
+    /// Whether it is the other pattern with more digits for the number, or as many as it needs.
+    pub(crate) fn only_widens(&self, before: &Pattern) -> bool {
+        let is_wider = match (before.width, self.width) {
+            (Some(before), Some(width)) => width > before,
+            (Some(_), None) => true,
+            (None, _) => false,
+        };
+        let is_same = |(one, other): (&Item, &Item)| {
+            one == other || matches!((one, other), (Item::Number { .. }, Item::Number { .. }))
+        };
+        is_wider
+            && self.items.len() == before.items.len()
+            && self.items.iter().zip(&before.items).all(is_same)
+    }
+
+    /// Whether this pattern and one that only widens it could write two numbers as one text.
+    ///
+    /// A number without a width stands beside what is no digit. So a text shows where it begins and
+    /// ends, with zeros in front as well, and one text is one number. With a width, texts differ
+    /// that have a fixed length, and others where a place, counted from an end, has two signs.
+    pub(crate) fn may_meet_wider(&self, wider: &Pattern) -> bool {
+        if wider.width.is_none() || !self.has_scope {
+            return false;
+        }
+        let [one, other] = [self, wider].map(Pattern::cells);
+        let ends = |(_, end): &(Vec<Cell>, Option<Vec<Cell>>)| end.clone().unwrap_or_default();
+        let (one_end, other_end) = (ends(&one), ends(&other));
+        let pairs = one.0.iter().zip(&other.0).chain(one_end.iter().zip(&other_end));
+        !pairs.into_iter().any(|(one, other)| differ(*one, *other))
+    }
+
     /// What stands at each place up to the first part without a fixed length, and, if there is one,
     /// what stands after the last such part, from the end on.
     fn cells(&self) -> (Vec<Cell>, Option<Vec<Cell>>) {

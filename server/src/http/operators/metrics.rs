@@ -320,8 +320,10 @@ impl Families {
     fn series(&mut self, mut series: Vec<SeriesState>) {
         let name = "uidring_series";
         self.gauge(name, "Series that this process has used.", float(series.len() as u64));
-        // If there are too many, the failing ones come first.
-        series.sort_by_key(|series| series.supply.why().is_none());
+        // If there are too many, the failing ones come first, and then those that are full.
+        series.sort_by_key(|series| {
+            (series.supply.why().is_none(), series.full_count == 0, series.nearly_full_count == 0)
+        });
         let labelled = |series: SeriesState| (labelled(&[("series", &series.name)]), series);
         let series: Vec<(Metric, SeriesState)> =
             series.into_iter().take(MOST).map(labelled).collect();
@@ -481,11 +483,11 @@ const SERIES_GAUGES: [(&str, &str, OfSeries); 5] = [
     ("uidring_series_from_memory", "1 if no further numbers can be loaded.", |of| {
         u64::from(of.supply.is_from_memory())
     }),
-    ("uidring_series_full", "Periods that have given all their numbers.", |of| {
-        of.full.len() as u64
+    ("uidring_series_full", "Periods of scopes that have given all their numbers.", |of| {
+        of.full_count as u64
     }),
-    ("uidring_series_nearly_full", "Periods that have given 80 % of their numbers.", |of| {
-        of.nearly_full.len() as u64
+    ("uidring_series_nearly_full", "Those that have given 80 % of them, and not all.", |of| {
+        of.nearly_full_count as u64
     }),
 ];
 
