@@ -71,6 +71,14 @@ impl Db {
         store.renew(self.address())
     }
 
+    /// The same for a trial, which makes nothing, whether the file is there or not.
+    ///
+    /// # Errors
+    /// As [`store`](Db::store).
+    pub fn trial_store(&self) -> Result<Store, StoreError> {
+        Store::open_trial(self.address())
+    }
+
     fn address(&self) -> OsString {
         match self {
             // Written so that it is never mistaken for an address.

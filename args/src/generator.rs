@@ -1,8 +1,10 @@
 //! The options that set up a generator.
 
-use std::time::Duration;
+use std::ops::RangeInclusive;
+use std::time::{Duration, SystemTime};
 
-use uidring::registry::{Lease, Request, WorkerRegistry};
+use uidring::registry::{Lease, RegistryAdmin as _, Request, WorkerRegistry};
+use uidring::store::StoreRegistry;
 use uidring::{BuildError, Builder, Layout, LeadLimit, RegistryError, UidGenerator};
 
 use crate::length::length;
@@ -175,6 +177,54 @@ pub fn build_on(
         None => builder.remembered_layout(),
     }
     .build()
+}
+
+/// Does what [`build_on`] does, up to the writing: no worker id is used up, and nothing is made.
+/// Where the store may be missing, it is one of [`Store::open_trial`](uidring::Store::open_trial).
+///
+/// # Errors
+/// As [`build_on`].
+pub fn try_build_on(
+    builder: Builder,
+    registry: StoreRegistry,
+    asked: Option<Layout>,
+) -> Result<(), BuildError> {
+    let builder = builder.registry(Trial(registry));
+    match asked {
+        Some(layout) => builder.layout(layout),
+        None => builder.remembered_layout(),
+    }
+    .build()
+    .map(drop)
+}
+
+/// A registry that gives a worker id for a trial.
+struct Trial(StoreRegistry);
+
+impl WorkerRegistry for Trial {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        self.0.try_assign(request)
+    }
+
+    fn reserve(&mut self, _: &Lease, last: u64) -> Result<u64, RegistryError> {
+        Ok(last)
+    }
+
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
+        self.0.last_assigned()
+    }
+
+    fn remembered_layout(&mut self) -> Result<Option<Layout>, RegistryError> {
+        self.0.remembered_layout()
+    }
+
+    fn worker_ids_of(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
+        self.0.worker_ids_of(layout)
+    }
 }
 
 /// A registry without a worker id, with which no build succeeds.

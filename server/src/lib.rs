@@ -79,9 +79,10 @@ fn run(options: Options) -> Result<(), Stopped> {
                 code: if unusable.is_transient { AWAY } else { 1 },
                 problem: unusable.problem,
             };
-            let new = options.try_out(&checked).map_err(of)?;
+            let in_use = net::server::try_out(&options).map_err(failed)?;
+            let new = app::start::try_out(&options, &checked).map_err(of)?;
             say("a start with the database would succeed");
-            for sentence in new {
+            for sentence in in_use.into_iter().chain(new) {
                 say(&sentence);
             }
         }

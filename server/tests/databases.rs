@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{GOOD, Server, begins, check, metric};
-use databases::Server as Kind;
+use common::{GOOD, Server, begins, check, check_and_start, metric};
+use databases::{OwnServer, Server as Kind};
 
 /// Runs each test on both kinds of servers.
 macro_rules! on_servers {
@@ -226,6 +226,32 @@ on_servers! {
         assert_eq!((taken, again), (200, (Some(0), GOOD.to_owned())));
     }
 
+    fn a_check_refuses_what_a_start_refuses(kind) {
+        let database = kind.database();
+        let refused = |options: &[&str], said: &str| {
+            let [check, start] = check_and_start(&database.url, options);
+            assert!(check.1.contains(said), "{options:?}: {check:?}");
+            // A shell and a client may have ports and times of their own in what they say.
+            assert_eq!(check, start, "{options:?}");
+            assert_eq!(check.0, Some(1), "{options:?}: {check:?}");
+        };
+        // Nothing is there yet.
+        refused(&["--preset=uid-generator"], "ended");
+        refused(&["--preset=twitter", "--worker-ids=1000-2000"], "ends at 1023");
+        refused(&["--partition=0/1048576"], "worker ids");
+        refused(&["--table=leaf", "--uids=false"], "leaf_alloc");
+        refused(&["--table=tinyid", "--uids=false"], "tiny_id_");
+        let one = Server::start_with(&database.url, &["--worker-ids=5-5"]);
+        refused(&["--worker-ids=5-5"], "worker ids");
+        refused(&["--worker-ids=5-6"], "first used with the worker ids 5 to 5");
+        refused(&["--preset=seata"], "was first used with the layout");
+        refused(&["--preset=uid-generator"], "ended");
+        // A database that lost one of its tables.
+        drop(one.stop());
+        database.run("DROP TABLE uidring_worker_node");
+        refused(&["--worker-ids=5-5"], "uidring_worker_node");
+    }
+
     fn a_server_that_is_away_is_waited_for(kind) {
         let database = kind.database();
         let proxy = Proxy::new(&database.url);
@@ -380,7 +406,7 @@ fn worker_ids_come_from_the_table_of_uid_generator() {
     let refused = refused.arg("--listen=127.0.0.1:0").output().unwrap();
     assert_eq!(refused.status.code(), Some(1));
     let said = String::from_utf8(refused.stderr).unwrap();
-    for way in ["up to 2,", "--uid-generator", "with --worker-ids or --partition", "--db"] {
+    for way in ["up to 2,", "--uid-generator", "(--worker-ids, --partition", "--db"] {
         assert!(said.contains(way), "{way} is not in {said}");
     }
     assert!(!said.contains("uid_generator"), "an option, and not a method: {said}");
@@ -458,10 +484,71 @@ fn sighup_reads_a_changed_password_of_postgresql() {
     goes_by_another_password(&server, "ALTER ROLE me PASSWORD 'Q7new'");
 }
 
+/// Where several servers share the keys, each gives every tenth, and rows that were taken back have
+/// used keys up.
+fn the_end_of_worker_node(database: &OwnServer) {
+    database.run(
+        "CREATE TABLE WORKER_NODE (ID BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, \
+         HOST_NAME VARCHAR(64) NOT NULL, PORT VARCHAR(64) NOT NULL, TYPE INT NOT NULL, \
+         LAUNCH_DATE DATE NOT NULL, MODIFIED TIMESTAMP NOT NULL, CREATED TIMESTAMP NOT NULL) \
+         COMMENT = 'with ) in it' ENGINE = INNODB",
+    );
+    // Worker ids end at 1,023.
+    let options = ["--uid-generator", "--layout=41,10,12", "--epoch=2020-01-01"];
+    let url = database.url();
+    let refused = |next: u64, step: u64| {
+        database.run(&format!("SET GLOBAL auto_increment_increment = {step}"));
+        database.run(&format!("ALTER TABLE WORKER_NODE AUTO_INCREMENT = {next}"));
+        let [check, start] = check_and_start(&url, &options);
+        // A start uses a key up.
+        let key = |text: &str| {
+            let (_, rest) = text.split_once("has come to the id ").unwrap_or_default();
+            rest.split(',').next().unwrap().parse::<u64>().ok()
+        };
+        assert_eq!((check.0, start.0), (Some(1), Some(1)), "{next} {step}: {check:?} {start:?}");
+        assert_eq!(key(&check.1), key(&start.1), "{next} {step}");
+        key(&check.1)
+    };
+    assert_eq!(refused(1024, 1), Some(1024));
+    // The keys of such a server are 1,021 and 1,031.
+    assert_eq!(refused(1022, 10), Some(1031));
+    assert_eq!(database.run("SELECT COUNT(*) FROM WORKER_NODE").trim(), "0");
+    let passes = |next: u64, step: u64| {
+        // The count of a table that is empty can be set back.
+        database.run(&format!("SET GLOBAL auto_increment_increment = {step}"));
+        database.run(&format!(
+            "TRUNCATE WORKER_NODE; \
+                               ALTER TABLE WORKER_NODE AUTO_INCREMENT = {next}"
+        ));
+        let folder = tempfile::tempdir().unwrap();
+        let mut check = common::command(folder.path());
+        check.env("UIDRING_SERVER_DB", &url).args(options).arg("--check");
+        let done = check.output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+        let server = Server::start_with(&url, &options);
+        assert_eq!(server.get("/v1/uids").status, 200);
+    };
+    passes(1023, 1);
+    passes(1015, 10);
+    assert_eq!(database.run("SELECT ID FROM WORKER_NODE").trim(), "1021");
+}
+
 #[test]
 #[ignore = "needs MySQL"]
 fn sighup_reads_a_changed_password_of_mysql() {
     let server = databases::OwnServer::start(Kind::MySql);
     server.run("CREATE USER me IDENTIFIED BY 'Q7old'; GRANT ALL ON ids.* TO me");
     goes_by_another_password(&server, "ALTER USER me IDENTIFIED BY 'Q7new'");
+}
+
+#[test]
+#[ignore = "needs MySQL"]
+fn a_check_finds_the_end_of_worker_node_as_a_start_does_on_mariadb() {
+    the_end_of_worker_node(&OwnServer::start(Kind::MySql));
+}
+
+#[test]
+#[ignore = "needs MySQL 9"]
+fn a_check_finds_the_end_of_worker_node_as_a_start_does_on_mysql_9() {
+    the_end_of_worker_node(&OwnServer::start_mysql_9(&[]));
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::SystemTime;
 
-use super::{RegistryError, WorkerRegistry};
+use super::{Lease, RegistryError, Request, WorkerRegistry};
 use crate::layout::Layout;
 
 /// What operators do with a registry: they list the worker ids, and free those of lost machines.
@@ -67,15 +67,26 @@ pub trait RegistryAdmin: WorkerRegistry {
     /// [`workers`](Self::workers).
     fn revoke(&self, worker: u64) -> Result<(), RegistryError>;
 
-    /// Whether a generator of `layout` could have a worker id now. Nothing is made and nothing used
-    /// up: what an assignment does is done and taken back, and where tables are missing, it is
-    /// looked whether this user may make them.
+    /// The lease that [`assign`](WorkerRegistry::assign) would return now. Nothing is made and
+    /// nothing used up: what an assignment does is done and taken back, and where tables are
+    /// missing, it is looked whether this user may make them. No ticks of the lease may be used.
     ///
     /// # Errors
     ///
     /// As a generator that asks for an id: the password is wrong, or the user lacks a right, or the
     /// registry has another layout, or no id left.
-    fn try_out(&self, layout: &Layout) -> Result<(), RegistryError>;
+    fn try_assign(&self, request: &Request) -> Result<Lease, RegistryError>;
+
+    /// Whether a generator of `layout` could have a worker id, now or when its ticks are due, as
+    /// [`try_assign`](Self::try_assign) finds out.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_assign`](Self::try_assign).
+    fn try_out(&self, layout: &Layout) -> Result<(), RegistryError> {
+        let latest = layout.max_tick();
+        self.try_assign(&Request { layout: *layout, now: 0, latest }).map(drop)
+    }
 }
 
 /// A worker id, as the registry remembers it.

@@ -73,7 +73,9 @@ impl<K: KeyStore> KeyRegistry<K> {
 
     /// How it was used, if it was.
     fn used(&self) -> Result<Option<Use>, RegistryError> {
-        self.client.transact(&READ, |transaction| Ok(used(transaction)?))
+        // The first use is for good, and whoever begins another makes sure that it is the first.
+        let call = Call { is_advice: true, ..READ };
+        self.client.transact(&call, |transaction| Ok(used(transaction)?))
     }
 
     /// Runs `body` in a transaction on the record of `worker`, if it is there.
@@ -92,7 +94,8 @@ impl<K: KeyStore> KeyRegistry<K> {
     }
 }
 
-const READ: Call<'static> = Call { words: &WORDS, doing: "read the registry", keys: &[LAYOUT] };
+const READ: Call<'static> =
+    Call { words: &WORDS, doing: "read the registry", keys: &[LAYOUT], is_advice: false };
 const ASSIGN: Call<'static> = Call { doing: "store a worker id in the registry", ..READ };
 
 impl<K: KeyStore> WorkerRegistry for KeyRegistry<K> {
@@ -219,11 +222,12 @@ impl<K: KeyStore> RegistryAdmin for KeyRegistry<K> {
         })
     }
 
-    fn try_out(&self, layout: &Layout) -> Result<(), RegistryError> {
-        let request = &Request { layout: *layout, now: 0, latest: layout.max_tick() };
-        self.client.try_out(&ASSIGN, |transaction| {
-            give(transaction, &self.config, request, &Given::default().before())
-        })
+    fn try_assign(&self, request: &Request) -> Result<Lease, RegistryError> {
+        let given = Given::default().before();
+        let give = |transaction: &mut Transaction<'_>| {
+            Ok(give(transaction, &self.config, request, &given)?.0)
+        };
+        self.client.try_out(&ASSIGN, give)
     }
 }
 

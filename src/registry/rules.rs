@@ -7,11 +7,11 @@ use std::process;
 use std::time::Duration;
 
 use super::host::Host;
-use super::{Lease, RegistryError};
+use super::{Lease, RegistryError, Request};
 use crate::clock::{Clock, SystemClock, from_unix_ms, saturated, unix_ms};
 use crate::layout::{FieldOrder, Layout};
 use crate::store::RegistryOptions;
-use crate::store::call::{self, Error};
+use crate::store::call::{self, Error, random_text};
 use crate::sync::{Arc, Mutex, lock};
 
 pub(super) type Fault = call::Fault<RegistryError>;
@@ -256,6 +256,17 @@ pub(super) fn next_id(given: u64, ids: &RangeInclusive<u64>) -> Result<u64, Faul
         return Err(Fault::Refused(RegistryError::Exhausted { used: capacity, capacity }));
     }
     Ok(first.max(given + 1))
+}
+
+/// The lease that a registry gives first, where nobody has used it.
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub(super) fn first_lease(config: &Config, request: &Request) -> Result<Lease, Fault> {
+    let layout = &request.layout;
+    let worker = next_id(0, &config.ids.of(layout)?)?;
+    Ok(match config.lease {
+        None => Lease::permanent(worker, layout),
+        Some(duration) => lease_of(layout, duration, &random_text()?, worker, request.now),
+    })
 }
 
 /// The lease of `worker` from the tick `first` on, as a layout can use it.

@@ -6,11 +6,12 @@ use std::time::{Duration, SystemTime};
 use super::admin::{RegistryAdmin, WorkerRecord};
 use super::host::Host;
 use super::records;
-use super::rules::{Config, Fault, Given};
+use super::rules::{Config, Fault, Given, first_lease};
 use super::table::{self, Tables};
 use super::{Lease, LeaseKind, RegistryError, Request, WorkerRegistry};
 use crate::layout::Layout;
 use crate::store::sql::{Access, Call, Client, Error, Missing, Transaction};
+use crate::sync::{Mutex, lock};
 
 /// Worker ids from a database. What is particular to each kind of database stands at its own name:
 #[cfg_attr(feature = "sqlite", doc = "[`SqliteRegistry`](super::SqliteRegistry),")]
@@ -275,14 +276,20 @@ impl<D: Tables> RegistryAdmin for SqlRegistry<D> {
         Ok(self.read_if_used(used_with)?.map(|(_, ids)| ids))
     }
 
-    fn try_out(&self, layout: &Layout) -> Result<(), RegistryError> {
-        let request = &Request { layout: *layout, now: 0, latest: layout.max_tick() };
+    fn try_assign(&self, request: &Request) -> Result<Lease, RegistryError> {
+        let given = Given::default().before();
+        // Where there are no tables yet, this is all that can be looked at.
+        let first = Mutex::new(None);
         let may_make = |transaction: &mut Transaction<'_>| {
-            table::may_begin::<D>(transaction, &self.config, request)
+            table::may_begin::<D>(transaction, &self.config, request)?;
+            *lock(&first) = Some(first_lease(&self.config, request)?);
+            Ok(())
         };
-        self.client.try_out(&Self::ASSIGN, &may_make, |transaction| {
-            table::give::<D>(transaction, &self.config, request, &Given::default().before())
-        })
+        let lease = self.client.try_out(&Self::ASSIGN, &may_make, |transaction| {
+            Ok(table::give::<D>(transaction, &self.config, request, &given)?.0)
+        })?;
+        let first = || lock(&first).take();
+        lease.or_else(first).ok_or_else(|| RegistryError::other("no worker id was tried out"))
     }
 
     fn revoke(&self, worker: u64) -> Result<(), RegistryError> {

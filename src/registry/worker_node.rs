@@ -144,6 +144,39 @@ fn insert(
     }
 }
 
+/// The key that the next row would have: a multiple of `auto_increment_increment`, moved by
+/// `auto_increment_offset`, and not below what the server has counted up to, which rows that were
+/// deleted or taken back have moved on.
+fn next_key(transaction: &mut Transaction<'_>) -> Result<u64, Fault> {
+    let row = transaction.rows("SHOW CREATE TABLE WORKER_NODE", &[])?.pop();
+    let Some([_, Value::Text(made)]) = row.as_deref() else { return Err(foreign_tables().into()) };
+    let sql = "SELECT CAST(@@auto_increment_increment AS SIGNED), \
+               CAST(@@auto_increment_offset AS SIGNED)";
+    let row = transaction.rows(sql, &[])?.pop();
+    let Some([Value::Int(step), Value::Int(offset)]) = row.as_deref() else {
+        return Err(foreign_tables().into());
+    };
+    let least = counted_to(made).max(largest(transaction)? + 1);
+    Ok(key_from(least, u64::try_from(*step).unwrap_or(1), u64::try_from(*offset).unwrap_or(1)))
+}
+
+/// What the server has counted up to, in the statement that makes the table. It is left out there
+/// before the first row.
+fn counted_to(made: &str) -> u64 {
+    let options = made.rsplit_once("\n)").map_or("", |(_, options)| options);
+    let counted = options.split_whitespace().find_map(|word| word.strip_prefix("AUTO_INCREMENT="));
+    counted.and_then(|counted| counted.parse().ok()).unwrap_or(1)
+}
+
+/// The first of the keys `offset`, `offset + step` and so on that is not below `least`. A server
+/// ignores an offset above the step.
+fn key_from(least: u64, step: u64, offset: u64) -> u64 {
+    let step = step.max(1);
+    let offset = if offset > step { 0 } else { offset };
+    let steps = least.saturating_sub(offset).div_ceil(step);
+    offset.saturating_add(steps.saturating_mul(step))
+}
+
 /// The error when an id exceeds `max`, the largest of the layout.
 fn too_large(worker: u64, max: u64) -> Error {
     Error::problem(format!(
@@ -216,26 +249,62 @@ impl RegistryAdmin for UidGeneratorRegistry {
         self.largest_given().map(|_| None)
     }
 
-    fn try_out(&self, layout: &Layout) -> Result<(), RegistryError> {
+    fn try_assign(&self, request: &Request) -> Result<Lease, RegistryError> {
         self.check()?;
+        let layout = &request.layout;
         // Tests the right to insert without a row, because even a row that is rolled back would use
         // up an id.
         let no_row = "INSERT INTO WORKER_NODE \
                       (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED) \
                       SELECT '', '', 1, CURRENT_DATE, NOW(), NOW() FROM DUAL WHERE 1 = 0";
         self.transact("store a worker id in the registry", Access::Write, |transaction| {
-            let next = largest(transaction)? + 1;
+            transaction.write(no_row, &[])?;
+            let next = next_key(transaction)?;
             if next > layout.max_worker() {
                 return Err(Fault::Database(too_large(next, layout.max_worker())));
             }
             check_own(transaction, layout, next)?;
-            transaction.write(no_row, &[])?;
-            Ok(())
+            Ok(Lease::permanent(next, layout))
         })
     }
 
     /// Always [`RegistryError::NotLeased`], as the ids of this table are given once.
     fn revoke(&self, worker: u64) -> Result<(), RegistryError> {
         Err(RegistryError::NotLeased { worker })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{counted_to, key_from};
+
+    #[test]
+    fn the_next_key_is_that_of_the_server() {
+        for (least, step, offset, expected) in [
+            (1, 1, 1, 1),
+            (7, 1, 1, 7),
+            (1, 10, 1, 1),
+            (2, 10, 1, 11),
+            (11, 10, 1, 11),
+            (12, 10, 1, 21),
+            (1, 10, 5, 5),
+            (5, 10, 5, 5),
+            (6, 10, 5, 15),
+            (3, 2, 2, 4),
+            (1, 2, 5, 2),
+            (u64::MAX, 10, 1, u64::MAX),
+        ] {
+            assert_eq!(key_from(least, step, offset), expected, "{least} {step} {offset}");
+        }
+    }
+
+    #[test]
+    fn the_count_is_among_the_options_of_the_table() {
+        let made = "CREATE TABLE `WORKER_NODE` (\n  `ID` bigint(20) NOT NULL AUTO_INCREMENT \
+                    COMMENT 'AUTO_INCREMENT=5)',\n  PRIMARY KEY (`ID`)\n) ENGINE=InnoDB";
+        assert_eq!(counted_to(made), 1);
+        let counted = format!("{made} AUTO_INCREMENT=21 DEFAULT CHARSET=utf8mb4 COMMENT='ids'");
+        assert_eq!(counted_to(&counted), 21);
+        assert_eq!(counted_to(""), 1);
     }
 }

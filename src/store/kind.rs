@@ -46,6 +46,11 @@ pub(super) trait Backend: Debug + Send + Sync {
     /// Goes by another address of the same store from now on.
     fn renew(&self, address: &OsStr) -> Result<(), StoreError>;
 
+    /// The same store for a trial, where opening it for one is something else.
+    fn for_trial(&self) -> Option<Arc<dyn Backend>> {
+        None
+    }
+
     /// Worker ids, given as the `options` say.
     fn registry(
         &self,

@@ -218,6 +218,34 @@ impl Store {
         Store::at(address.as_ref(), false)
     }
 
+    /// The same for a trial, which makes nothing: a file that does not exist, or that is empty,
+    /// counts as one in which nothing was ever kept, and what is written to it is forgotten. So
+    /// [`try_assign`](RegistryAdmin::try_assign) says what a start would find in a new file.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// use uidring::Store;
+    /// use uidring::registry::RegistryAdmin;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("uidring.db");
+    /// let registry = Store::open_trial(&file)?.registry()?;
+    /// assert_eq!(registry.layout()?, None);
+    /// registry.try_out(&uidring::Layout::DEFAULT)?;
+    /// assert!(!file.exists());
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Store::open).
+    pub fn open_trial(address: impl AsRef<OsStr>) -> Result<Store, StoreError> {
+        let Store { backend, calls } = Store::at(address.as_ref(), false)?;
+        let backend = backend.for_trial().unwrap_or(backend);
+        Ok(Store { backend, calls })
+    }
+
     fn at(address: &OsStr, may_make: bool) -> Result<Store, StoreError> {
         let (open, _, place) = Store::kind_of(address)?;
         Ok(Store { backend: open(&place)?, calls: Calls { timeout: None, may_make } })
@@ -530,8 +558,8 @@ impl RegistryAdmin for StoreRegistry {
         self.0.revoke(worker)
     }
 
-    fn try_out(&self, layout: &Layout) -> Result<(), RegistryError> {
-        self.0.try_out(layout)
+    fn try_assign(&self, request: &Request) -> Result<Lease, RegistryError> {
+        self.0.try_assign(request)
     }
 }
 

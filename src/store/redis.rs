@@ -14,8 +14,10 @@
 //! A commit is one Lua script, and Redis runs one at a time. With `appendfsync always`, it syncs
 //! its append-only file before it sends the answers of a round of its loop. So what was answered is
 //! on the disk, and so is all that was read. With `appendfsync everysec`, `WAITAOF` tells when it
-//! is, which needs Redis or Valkey 7.2, or Redis from 7.4.3 on. A server that may do without is
-//! refused.
+//! is, which needs Redis or Valkey 7.2, or Redis from 7.4.3 on. Each call waits for that once, up
+//! to a second: a generator starts after one, the service after two, and a segment takes one. That
+//! is before its numbers are needed, so takes do not wait for it, unless demand jumps. A server
+//! that may do without is refused.
 //!
 //! A server can be told at any time to do without. A restart does not go unnoticed, as it ends the
 //! connection, which was made to the server that was looked at. For `CONFIG SET`, the server is

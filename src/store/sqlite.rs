@@ -71,6 +71,11 @@ mod built_in {
             }
         }
 
+        fn for_trial(&self) -> Option<Arc<dyn Backend>> {
+            let file = self.file.clone().for_trial();
+            Some(Arc::new(File { rows: Rows::of(file.clone()), file }))
+        }
+
         fn registry(
             &self,
             options: &RegistryOptions,

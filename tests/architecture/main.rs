@@ -125,7 +125,18 @@ const FLOORS: &[Floor] = &[
     Floor {
         root: "server/src",
         folder: "resp",
-        rooms: &["codec", "reply", "refusal", "describe", "answer", "give", "connection"],
+        rooms: &[
+            "codec",
+            "reply",
+            "refusal",
+            "describe",
+            "asked",
+            "keys",
+            "info",
+            "answer",
+            "give",
+            "connection",
+        ],
     },
     Floor {
         root: "src",

@@ -8,13 +8,13 @@ use uidring::registry::RegistryAdmin as _;
 use uidring::segment::{SegmentSource, Segments};
 use uidring::store::StoreRegistry;
 use uidring::{Builder, Layout, UidGenerator};
-use uidring_args::{Db, Table, Terms, build_on, with_causes};
+use uidring_args::{Db, Table, Terms, build_on, try_build_on, with_causes};
 
 use crate::app::reload::TokenTable;
 use crate::app::{App, DenseNumbers};
-use crate::config::db::{self, Unusable};
-use crate::config::leaf::LeafRegistry;
+use crate::config::db::{self, Mode, Unusable};
 use crate::config::listen::ListenAddress;
+use crate::config::options::{Checked, Options};
 use crate::process::end::{EndSender, fail};
 use crate::process::threads::{self, Panicked, caught};
 use crate::process::{output, supervisor};
@@ -203,30 +203,25 @@ impl Starter {
         if self.app.snowflakes().is_ok() {
             return Ok(());
         }
-        let (options, layout) = (&self.app.options, self.app.leaf_layout);
-        if let Some(leaf) = options.find_leaf_registry(&self.db, self.layout, layout)? {
-            let grants = &self.app.watch.snowflake_grants;
-            self.app.set_snowflakes(snowflakes(&leaf, layout, grants)?);
+        let (options, layouts) = (&self.app.options, (self.layout, self.app.leaf_layout));
+        let grants = Some(&self.app.watch.snowflake_grants);
+        if let Some(started) = snowflakes(options, &self.db, layouts, grants)? {
+            self.app.set_snowflakes(started.generator()?);
         }
         Ok(())
     }
 
     fn uids(&self) -> Result<UidGenerator, Unusable> {
-        let options = &self.app.options.generator;
-        let mut builder = builder();
-        if options.exact_time {
-            builder = builder.exact_time();
-        }
-        build(builder, &self.db, &options.terms(), self.layout, &self.app.watch.uid_grants)
+        let grants = Some(&self.app.watch.uid_grants);
+        uids(&self.app.options, &self.db, self.layout, grants)?.generator()
     }
 
     fn tags(&self) -> Result<DenseNumbers, Unusable> {
         let table = self.app.options.table;
-        let store = db::source(&self.db, table)?;
+        let store = db::source(&self.db, table, Mode::Start)?;
         let source: Arc<dyn SegmentSource> = Arc::new(store.clone());
         let recorded =
             |of| RecordedSource { source: Arc::clone(&source), loads: &self.app.watch.loads, of };
-        db::look(&store, table)?;
         let builder = Segments::builder().source(recorded(Use::Here)).loads(self.app.loads);
         match builder.build() {
             Ok(segments) => {
@@ -301,13 +296,74 @@ fn announce(app: &App, Addresses { http, resp }: &Addresses) {
     }
 }
 
-/// Starts the generator of Leaf's snowflakes. Each snowflake has the time of its take.
+/// Does what a start does, in its order, up to the writing. Returns a sentence for each store that
+/// is new.
+pub(crate) fn try_out(options: &Options, checked: &Checked) -> Result<Vec<String>, Unusable> {
+    let Checked { db, layout, leaf_layout, .. } = checked;
+    if options.has_token_table() {
+        db::tokens(db)?;
+    }
+    let mut new = Vec::new();
+    let ids = |db: &Db| {
+        format!(
+            "no worker id was ever taken from {db}: if programs had another store, their ids \
+             would come again"
+        )
+    };
+    let tags = db::source(db, options.table, Mode::Check)?;
+    let of_leaf = snowflakes(options, db, (*layout, *leaf_layout), None)?;
+    if options.uids {
+        if uids(options, db, *layout, None)?.is_new {
+            new.push(ids(db));
+        }
+    } else if options.table == Table::Own && tags.tags()?.is_empty() {
+        new.push(format!("{db} has no tags"));
+    }
+    // Both may be one.
+    new.extend(of_leaf.filter(|of_leaf| of_leaf.is_new).map(|of_leaf| ids(&of_leaf.db)));
+    new.dedup();
+    Ok(new)
+}
+
+/// A generator that was started, or tried out.
+struct Started {
+    /// `None` after a trial.
+    uids: Option<UidGenerator>,
+    db: Db,
+    /// Whether nobody had taken a worker id from its store before.
+    is_new: bool,
+}
+
+impl Started {
+    fn generator(self) -> Result<UidGenerator, Unusable> {
+        self.uids.ok_or_else(|| Unusable::for_now("the generator was only tried out".to_owned()))
+    }
+}
+
+/// The generator of the UIDs. It is tried out where no grants are to be noted.
+fn uids(
+    options: &Options,
+    db: &Db,
+    layout: Option<Layout>,
+    grants: Option<&'static Grants>,
+) -> Result<Started, Unusable> {
+    let mut builder = builder();
+    if options.generator.exact_time {
+        builder = builder.exact_time();
+    }
+    build(builder, db, &options.generator.terms(), layout, grants)
+}
+
+/// The generator of Leaf's snowflakes, if they are enabled. Each snowflake has the time of its
+/// take.
 fn snowflakes(
-    leaf: &LeafRegistry,
-    layout: Layout,
-    grants: &'static Grants,
-) -> Result<UidGenerator, Unusable> {
-    build(builder().exact_time(), &leaf.db, &leaf.terms, Some(layout), grants)
+    options: &Options,
+    db: &Db,
+    (layout, of_leaf): (Option<Layout>, Layout),
+    grants: Option<&'static Grants>,
+) -> Result<Option<Started>, Unusable> {
+    let Some(leaf) = options.find_leaf_registry(db, layout, of_leaf)? else { return Ok(None) };
+    build(builder().exact_time(), &leaf.db, &leaf.terms, Some(of_leaf), grants).map(Some)
 }
 
 fn build(
@@ -315,23 +371,30 @@ fn build(
     db: &Db,
     terms: &Terms,
     layout: Option<Layout>,
-    grants: &'static Grants,
-) -> Result<UidGenerator, Unusable> {
-    let registry = db::registry(db, terms)?;
+    grants: Option<&'static Grants>,
+) -> Result<Started, Unusable> {
+    let mode = if grants.is_some() { Mode::Start } else { Mode::Check };
+    let registry = db::registry(db, terms, mode)?;
     let is_new = db::is_new(&registry, terms)?;
     // A build takes its worker id before it starts its thread. Where no thread can be started, each
     // of the tries to come would use an id up.
     let thread = thread::Builder::new().spawn(|| ());
     thread.map_err(|error| Unusable::for_now(format!("cannot start a thread: {error}")))?;
-    let uids = build_on(builder, RecordedRegistry { registry, grants }, layout)?;
-    if is_new {
+    let uids = match grants {
+        Some(grants) => Some(build_on(builder, RecordedRegistry { registry, grants }, layout)?),
+        None => {
+            try_build_on(builder, registry, layout)?;
+            None
+        }
+    };
+    if is_new && mode == Mode::Start {
         tracing::warn!(
             %db,
             "no worker id was taken from this store before; if programs had another one, their ids \
              come again"
         );
     }
-    Ok(uids)
+    Ok(Started { uids, db: db.clone(), is_new })
 }
 
 fn builder() -> Builder {

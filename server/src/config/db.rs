@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use uidring::registry::RegistryAdmin;
-use uidring::segment::{SegmentError, SegmentSource as _, TinyIdToken};
+use uidring::segment::{SegmentError, TinyIdToken};
 use uidring::store::{StoreError, StoreRegistry, StoreSegments};
 use uidring::{BuildError, Layout, RegistryError, RegistryOptions, Store};
 use uidring_args::{Db, Table, Terms, with_causes};
@@ -122,15 +122,36 @@ pub(crate) fn is_of(db: &Db, scheme: &str) -> bool {
     store(db, true).is_ok_and(|store| store.scheme() == scheme)
 }
 
-/// Opens the store. Creates the folder of the default file.
-fn opened(db: &Db) -> Result<Store, Unusable> {
-    db.create_folder().map_err(Unusable::as_it_is)?;
-    Ok(store(db, true)?)
+/// Whether a start is made, or only looked whether one would succeed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Start,
+    Check,
+}
+
+/// Opens the store. A start creates the folder of the default file, and a check looks whether a
+/// missing file could be made.
+fn opened(db: &Db, mode: Mode) -> Result<Store, Unusable> {
+    match mode {
+        Mode::Start => {
+            db.create_folder().map_err(Unusable::as_it_is)?;
+            Ok(store(db, true)?)
+        }
+        Mode::Check => {
+            if db.path().is_none() {
+                return Ok(existing(db)?);
+            }
+            if let Some(path) = to_be_made(db) {
+                try_out_making(db, path)?;
+            }
+            Ok(db.trial_store()?)
+        }
+    }
 }
 
 /// Opens the registry of worker ids. A missing file is created. A server is not contacted yet.
-pub(crate) fn registry(db: &Db, terms: &Terms) -> Result<StoreRegistry, Unusable> {
-    Ok(opened(db)?.registry_with(RegistryOptions::from(terms))?)
+pub(crate) fn registry(db: &Db, terms: &Terms, mode: Mode) -> Result<StoreRegistry, Unusable> {
+    Ok(opened(db, mode)?.registry_with(RegistryOptions::from(terms))?)
 }
 
 /// Opens the registry of a file that must exist: a lost file must not be replaced by an empty one.
@@ -138,25 +159,24 @@ pub(crate) fn existing_registry(db: &Db, terms: &Terms) -> Result<StoreRegistry,
     Ok(existing(db)?.registry_with(RegistryOptions::from(terms))?)
 }
 
-/// Opens the source of dense numbers. A missing file is created. A server is not contacted yet.
-pub(crate) fn source(db: &Db, table: Table) -> Result<StoreSegments, Unusable> {
-    Ok(opened(db)?.segments_in(table.into())?)
-}
-
-/// Checks whether a start with this registry would succeed, and creates nothing. Without a
-/// `layout`, the registry's own is used. Returns whether it is new.
-pub(crate) fn try_out(db: &Db, terms: &Terms, layout: Option<Layout>) -> Result<bool, Unusable> {
-    if let Some(path) = to_be_made(db) {
-        return try_out_making(db, path).map(|()| true);
-    }
-    let registry = existing(db)?.registry_with(RegistryOptions::from(terms))?;
-    let is_new = is_new(&registry, terms)?;
-    let layout = match layout {
-        Some(layout) => layout,
-        None => registry.layout()?.unwrap_or_default(),
+/// Opens the source of dense numbers, and checks whether the store answers and has the table. A
+/// missing file is created, unless the table is of others.
+pub(crate) fn source(db: &Db, table: Table, mode: Mode) -> Result<StoreSegments, Unusable> {
+    let store = match (table, db.path()) {
+        (Table::Own | Table::CosId, _) => opened(db, mode)?,
+        // Others make it, and the file with it.
+        (_, Some(path)) if !path.exists() => {
+            return Err(Unusable::as_it_is(format!(
+                "{} does not exist, and so has no table {}",
+                path.display(),
+                table.name()
+            )));
+        }
+        (Table::Leaf | Table::TinyId, _) => existing(db)?,
     };
-    registry.try_out(&layout)?;
-    Ok(is_new)
+    let tags = store.segments_in(table.into())?;
+    look(&tags, table)?;
+    Ok(tags)
 }
 
 /// The layout of the registry, if a worker id was ever taken from it. Creates nothing.
@@ -171,29 +191,6 @@ pub(crate) fn remembered_layout(db: &Db) -> Result<Option<Layout>, Unusable> {
 /// tell.
 pub(crate) fn is_new(registry: &StoreRegistry, terms: &Terms) -> Result<bool, Unusable> {
     Ok(!terms.uid_generator && registry.layout()?.is_none())
-}
-
-/// Checks whether a start with this source of dense numbers would succeed, and creates nothing.
-/// Returns whether it is new.
-pub(crate) fn try_out_tags(db: &Db, table: Table) -> Result<bool, Unusable> {
-    match (table, db.path()) {
-        (Table::Own, _) => {
-            if let Some(path) = to_be_made(db) {
-                return try_out_making(db, path).map(|()| true);
-            }
-        }
-        (Table::Leaf | Table::TinyId, Some(path)) if !path.exists() => {
-            return Err(Unusable::as_it_is(format!(
-                "{} does not exist, and so has no table {}",
-                path.display(),
-                table.name()
-            )));
-        }
-        (Table::Leaf | Table::TinyId | Table::CosId, _) => {}
-    }
-    let tags = existing(db)?.segments_in(table.into())?;
-    look(&tags, table)?;
-    Ok(table == Table::Own && tags.tags()?.is_empty())
 }
 
 /// Checks whether the store answers and has the table.
@@ -221,8 +218,8 @@ fn try_out_making(db: &Db, path: &Path) -> Result<(), Unusable> {
     // SQLite keeps its journal there, also where the file exists.
     let folder = folder_of(db, path);
     if !folder.is_dir() {
-        let problem = format!("the folder {} does not exist; make it first", folder.display());
-        return Err(Unusable::as_it_is(problem));
+        // The store says so.
+        return Ok(());
     }
     let probe = folder.join(format!(".uidring-server-check-{}", std::process::id()));
     let made = File::create_new(&probe).map(drop);

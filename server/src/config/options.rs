@@ -11,7 +11,7 @@ use uidring_args::{
     Db, KeyFile, LayoutArgs, Table, Terms, WorkerIdArgs, epoch, length, worker_ids,
 };
 
-use crate::config::db::{self, Unusable};
+use crate::config::db;
 use crate::config::limits::Limits;
 use crate::config::listen::{ListenAddress, UnixMode};
 use crate::config::shared;
@@ -357,36 +357,6 @@ impl Options {
     pub(crate) fn is_open(&self) -> bool {
         let Security { tokens, admin_token, .. } = &self.security;
         tokens.is_none() && admin_token.is_none() && !self.has_token_table()
-    }
-
-    /// Checks whether a start with the databases would succeed. Returns a sentence for each that is
-    /// new.
-    pub(crate) fn try_out(&self, checked: &Checked) -> Result<Vec<String>, Unusable> {
-        let Checked { db, layout, leaf_layout, .. } = checked;
-        if self.has_token_table() {
-            db::tokens(db)?;
-        }
-        let mut new = Vec::new();
-        let ids = |db| {
-            format!(
-                "no worker id was ever taken from {db}: if programs had another store, their ids \
-                 would come again"
-            )
-        };
-        if self.uids && db::try_out(db, &self.generator.terms(), *layout)? {
-            new.push(ids(db));
-        }
-        if db::try_out_tags(db, self.table)? && !self.uids {
-            new.push(format!("{db} has no tags"));
-        }
-        if let Some(leaf) = self.find_leaf_registry(db, *layout, *leaf_layout)?
-            && db::try_out(&leaf.db, &leaf.terms, Some(*leaf_layout))?
-        {
-            new.push(ids(&leaf.db));
-        }
-        // Both may be one.
-        new.dedup();
-        Ok(new)
     }
 
     /// Whether the tokens in tinyid's table are used.

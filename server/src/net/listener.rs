@@ -94,25 +94,71 @@ impl Opener {
     }
 }
 
+impl Opener {
+    /// Looks whether [`open`](Opener::open) would succeed, and leaves nothing behind. Returns what
+    /// has to be said where it would once another program has ended, or where only a start can
+    /// tell.
+    pub(crate) async fn try_out(
+        &mut self,
+        address: &ListenAddress,
+        option: &str,
+    ) -> Result<Option<String>, String> {
+        match address {
+            ListenAddress::Tcp(tcp) => match Listener::bind_tcp(*tcp) {
+                Ok(_) => Ok(None),
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => Ok(Some(in_use(address))),
+                Err(error) => Err(Listener::refused(*tcp, option, &error)),
+            },
+            #[cfg(unix)]
+            ListenAddress::Unix(path) => {
+                let found = unix_socket::try_out(path).await;
+                let is_free = found.map_err(|problem| refused(address, &problem))?;
+                Ok((!is_free).then(|| in_use(address)))
+            }
+            ListenAddress::Systemd(_) => {
+                Ok(Some(format!("systemd has to hand over {address} at the start")))
+            }
+            #[cfg(not(unix))]
+            ListenAddress::Unix(_) => Err(refused(address, "this system has no such sockets")),
+        }
+    }
+}
+
+/// What is said of an address at which a program listens.
+fn in_use(address: &ListenAddress) -> String {
+    format!("a program listens on {address} now: a start has to wait until it has ended")
+}
+
+fn refused(address: &ListenAddress, problem: &str) -> String {
+    format!("cannot listen on {address}: {problem}")
+}
+
 impl Listener {
     fn open_tcp(address: SocketAddr, option: &str) -> Result<Listener, String> {
-        let listen = || {
-            let socket = match address {
-                SocketAddr::V4(_) => TcpSocket::new_v4()?,
-                SocketAddr::V6(_) => TcpSocket::new_v6()?,
-            };
-            // A connection of a previous process may still occupy the address.
-            #[cfg(not(windows))]
-            socket.set_reuseaddr(true)?;
-            socket.bind(address)?;
-            socket.listen(BACKLOG)?.into_std()
+        let listen = || Listener::bind_tcp(address)?.listen(BACKLOG)?.into_std();
+        let told = |error: io::Error| Listener::refused(address, option, &error);
+        listen().map(Listener::Tcp).map_err(told)
+    }
+
+    fn bind_tcp(address: SocketAddr) -> io::Result<TcpSocket> {
+        let socket = match address {
+            SocketAddr::V4(_) => TcpSocket::new_v4()?,
+            SocketAddr::V6(_) => TcpSocket::new_v6()?,
         };
-        listen().map(Listener::Tcp).map_err(|error: io::Error| match error.kind() {
+        // A connection of a previous process may still occupy the address.
+        #[cfg(not(windows))]
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        Ok(socket)
+    }
+
+    fn refused(address: SocketAddr, option: &str, error: &io::Error) -> String {
+        match error.kind() {
             io::ErrorKind::AddrInUse => {
                 format!("cannot listen on {address}: another program does; choose another {option}")
             }
             _ => format!("cannot listen on {address}: {error}"),
-        })
+        }
     }
 
     pub(crate) fn address(&self) -> Result<ListenAddress, String> {

@@ -47,6 +47,37 @@ const TURNED_AWAY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
     {\"type\":\"urn:uidring:problem:too-many-connections\",\
     \"title\":\"too many connections\",\"status\":503,\"detail\":\"try again in a second\"}";
 
+/// Looks whether a start could listen and has the open files that it needs, and leaves nothing
+/// behind. Returns a sentence for each address that is in use, as by the service that is to be
+/// started anew.
+pub(crate) fn try_out(options: &Options) -> Result<Vec<String>, String> {
+    let runtime = one_threaded(1)?;
+    let mut in_use = Vec::new();
+    runtime.block_on(async {
+        let mut opener = Opener::new(options.unix_mode);
+        check_resp(options)?;
+        in_use.extend(opener.try_out(&options.listen, "--listen").await?);
+        if let Some(resp) = &options.resp_listen {
+            in_use.extend(opener.try_out(resp, "--resp-listen").await?);
+        }
+        Ok::<_, String>(())
+    })?;
+    let listeners = 1 + usize::from(options.resp_listen.is_some());
+    Plan::make(options.limits.threads(), listeners, options.limits.max_connections)?;
+    Ok(in_use)
+}
+
+/// Refuses one socket for both protocols: each of them would get a part of what comes.
+fn check_resp(options: &Options) -> Result<(), String> {
+    match &options.resp_listen {
+        Some(address @ ListenAddress::Systemd(_)) if *address == options.listen => {
+            let problem = "it is the socket of --listen, too; name another";
+            Err(format!("cannot listen on {address}: {problem}"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Answers requests until the program ends.
 pub(crate) fn serve(
     mut options: Options,
@@ -59,15 +90,9 @@ pub(crate) fn serve(
     let runtime = one_threaded(1)?;
     let (listener, resp) = runtime.block_on(async {
         let mut opener = Opener::new(options.unix_mode);
+        check_resp(&options)?;
         let http = opener.open(&options.listen, "--listen").await?;
-        let resp = options.resp_listen.as_ref();
-        // Two that take the same one would each get a part of what comes.
-        if let Some(address @ ListenAddress::Systemd(_)) = resp.filter(|it| **it == options.listen)
-        {
-            let problem = "it is the socket of --listen, too; name another";
-            return Err(format!("cannot listen on {address}: {problem}"));
-        }
-        let resp = match resp {
+        let resp = match &options.resp_listen {
             Some(address) => Some(opener.open(address, "--resp-listen").await?),
             None => None,
         };

@@ -60,10 +60,7 @@ pub(crate) async fn listen(
 ) -> Result<(UnixListener, SocketFile), String> {
     let told = |error: io::Error| error.to_string();
     // Of two processes that find an old socket, one removes it, and the other finds the new one.
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
+    let folder = folder_of(path);
     let locked = File::open(folder).map_err(told)?;
     lock(&locked, folder).await?;
     clear(path).await?;
@@ -75,6 +72,37 @@ pub(crate) async fn listen(
     let listener = socket.listen(backlog).and_then(tokio::net::UnixListener::into_std);
     let owned = SocketFile { path: path.to_owned(), file };
     Ok((listener.map_err(told)?, owned))
+}
+
+/// Looks whether [`listen`] could make a socket at `path`. Returns whether nobody listens there.
+pub(crate) async fn try_out(path: &Path) -> Result<bool, String> {
+    let told = |error: io::Error| error.to_string();
+    let folder = folder_of(path);
+    let locked = File::open(folder).map_err(told)?;
+    lock(&locked, folder).await?;
+    // A socket with this path could be bound: it has neither too many bytes nor none.
+    std::os::unix::net::SocketAddr::from_pathname(path).map_err(told)?;
+    let state = state(path).await?;
+    let probe = folder.join(format!(".uidring-server-check-{}", std::process::id()));
+    File::create_new(&probe).and_then(|_| fs::remove_file(&probe)).map_err(told)?;
+    Ok(state != State::InUse)
+}
+
+/// What is at the path of a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Nothing,
+    /// A socket that nobody listens on.
+    Left,
+    InUse,
+}
+
+/// The folder that the socket is in.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
 }
 
 /// Locks the folder, which a call that waits might do for ever.
@@ -97,22 +125,28 @@ async fn lock(opened: &File, folder: &Path) -> Result<(), String> {
 
 /// Removes a socket that nobody listens on.
 async fn clear(path: &Path) -> Result<(), String> {
+    match state(path).await? {
+        State::Nothing => Ok(()),
+        State::Left => fs::remove_file(path).map_err(|error| error.to_string()),
+        State::InUse => Err("another program does; choose another path".to_owned()),
+    }
+}
+
+/// Looks what is at `path`, which must be a socket if anything is.
+async fn state(path: &Path) -> Result<State, String> {
     let metadata = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(State::Nothing),
         Err(error) => return Err(error.to_string()),
     };
     if !metadata.file_type().is_socket() {
         return Err("a file is there that is no socket; choose another path".to_owned());
     }
-    let is_there = || Err("another program does; choose another path".to_owned());
     // Does not wait for a place in the queue of whoever listens there.
     match UnixStream::connect(path).await {
-        Ok(_) => is_there(),
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => is_there(),
-        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-            fs::remove_file(path).map_err(|error| error.to_string())
-        }
+        Ok(_) => Ok(State::InUse),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(State::InUse),
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(State::Left),
         Err(error) => Err(format!("nobody can tell whether another program does: {error}")),
     }
 }

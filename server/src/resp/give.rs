@@ -14,6 +14,7 @@ use crate::http::masking::MaskedIds;
 use crate::http::no_numbers::NoNumbers;
 use crate::http::series_numbers::{self, Wanted};
 use crate::http::{numbers, params, series_problem};
+use crate::resp::asked::{Asked, text};
 use crate::resp::codec::{Arguments, shown};
 use crate::resp::keys;
 use crate::resp::refusal::Refusal;
@@ -61,20 +62,6 @@ impl Rest {
     }
 }
 
-/// A command, and who sent it.
-#[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
-    pub(crate) token: Option<&'a [u8]>,
-    pub(crate) command: Command,
-    pub(crate) arguments: Arguments<'a>,
-}
-
-impl Asked<'_> {
-    pub(crate) fn check(&self, app: &App, permission: Permission<'_>) -> Result<(), Refusal> {
-        app.access.may(self.token, permission).map_err(|denied| Refusal::denied(denied, permission))
-    }
-}
-
 /// Answers a command that asks for one id or number, if that is in memory. Nearly all do. Returns
 /// whether it has answered.
 pub(crate) fn at_once(app: &App, asked: Asked<'_>, reply: &mut Reply) -> bool {
@@ -112,11 +99,6 @@ pub(crate) async fn in_time(
         Command::TagNext | Command::Incr | Command::IncrBy => tag(app, asked, reply).await,
         _ => keys::answer(app, asked, reply).await.map(|()| None),
     }
-}
-
-pub(crate) fn text<'a>(what: &str, bytes: &'a [u8]) -> Result<&'a str, Refusal> {
-    std::str::from_utf8(bytes)
-        .map_err(|_| Refusal::error(format!("{what} is not UTF-8: '{}'", shown(bytes))))
 }
 
 /// How many are asked for.

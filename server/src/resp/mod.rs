@@ -2,6 +2,7 @@
 //! HTTP, with the same tokens and limits.
 
 mod answer;
+mod asked;
 pub(crate) mod codec;
 pub(crate) mod connection;
 mod describe;

@@ -387,6 +387,27 @@ pub fn check(url: &str) -> (Option<i32>, String) {
     (done.status.code(), String::from_utf8([done.stdout, done.stderr].concat()).unwrap())
 }
 
+/// How a check and a start end with the database `url` and these options: the exit code, and the
+/// reason in the last line. The start has to end by itself.
+pub fn check_and_start(url: &str, options: &[&str]) -> [(Option<i32>, String); 2] {
+    let folder = folder();
+    [&["--check"][..], &["--listen=127.0.0.1:0"]].map(|first| {
+        let mut program = command(folder.path());
+        let mut child =
+            program.env("UIDRING_SERVER_DB", url).args(first).args(options).spawn().unwrap();
+        let since = Instant::now();
+        while child.try_wait().unwrap().is_none() {
+            if since.elapsed() > FOREVER {
+                child.kill().unwrap();
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        let done = child.wait_with_output().unwrap();
+        let said = String::from_utf8(done.stderr).unwrap();
+        (done.status.code(), said.lines().last().unwrap_or_default().to_owned())
+    })
+}
+
 /// The value of a series of metrics, with its labels.
 pub fn metric(text: &str, series: &str) -> Option<f64> {
     let line = text

@@ -1,10 +1,13 @@
 //! Options: on the command line, by variables, in a file.
 
 use std::fs::{self, File};
+use std::os::unix::net::UnixListener;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use crate::common::{GOOD, Server, begins, command, folder};
+use crate::common::{FOREVER, GOOD, Server, begins, command, folder};
 
 /// The exit code of `--check`, and what was said.
 fn check(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, String) {
@@ -234,6 +237,169 @@ fn an_address_whose_feature_is_off_is_refused() {
     ]);
 }
 
+/// The exit code and what is said, of a start that ends by itself.
+fn start(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
+    let mut command = command(folder);
+    if !args.iter().any(|arg| arg.starts_with("--listen")) {
+        command.arg("--listen=127.0.0.1:0");
+    }
+    let mut child = command.args(args).spawn().unwrap();
+    let since = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if since.elapsed() > FOREVER {
+            child.kill().unwrap();
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    let done = child.wait_with_output().unwrap();
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.stdout, b"", "{args:?}: it does not say that it listens: {said}");
+    (done.status.code(), said)
+}
+
+const LEAF: &str = "CREATE TABLE leaf_alloc (biz_tag TEXT PRIMARY KEY, max_id INTEGER, \
+    step INTEGER, description TEXT, update_time TEXT)";
+
+/// All that a start refuses with a file, in the words that it has for it: a check says the same.
+#[test]
+fn a_check_refuses_what_a_start_refuses() {
+    let prepared = folder();
+    let file = |name: &str| prepared.path().join(name).display().to_string();
+    let ended = |server: Server| drop(server.stop());
+    fs::write(file("foreign.db"), "no database, and long enough to be read as one").unwrap();
+    fs::create_dir(file("own")).unwrap();
+    // Beside the tables of another program, ours are made, unless it keeps a log.
+    let other = rusqlite::Connection::open(file("other.db")).unwrap();
+    other.execute_batch("CREATE TABLE a (b)").unwrap();
+    let passed = check(prepared.path(), &["--db", &file("other.db")], &[]);
+    assert_eq!(passed, (Some(0), GOOD.to_owned() + &begins(&file("other.db"))));
+    ended(Server::start(&["--db", &file("other.db")]));
+    let logged = rusqlite::Connection::open(file("logged.db")).unwrap();
+    logged.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE a (b)").unwrap();
+    let leaf = rusqlite::Connection::open(file("leaf.db")).unwrap();
+    leaf.execute_batch(LEAF).unwrap();
+    ended(Server::start(&["--preset=seata", "--db", &file("seata.db")]));
+    let newer = rusqlite::Connection::open(file("newer.db")).unwrap();
+    newer.execute_batch(include_str!("../../../schema.sql")).unwrap();
+    newer.execute_batch("UPDATE uidring_schema SET version = 99").unwrap();
+    ended(Server::start(&["--worker-ids=5-5", "--db", &file("full.db")]));
+    ended(Server::start(&["--worker-ids=5-9", "--db", &file("five.db")]));
+    ended(Server::start(&["--db", &file("linked.db")]));
+    fs::hard_link(file("linked.db"), file("second.db")).unwrap();
+    let lost = rusqlite::Connection::open(file("lost.db")).unwrap();
+    lost.execute_batch(include_str!("../../../schema.sql")).unwrap();
+    lost.execute_batch("DROP TABLE worker_node").unwrap();
+    let twitter = ["--preset=twitter", "--leaf-snowflake"];
+    ended(Server::start(&["--preset=seata", "--leaf-snowflake", "--db", &file("beside.db")]));
+    fs::write(file("no-socket"), "").unwrap();
+    let long = format!("unix:{}", file(&"x".repeat(120)));
+    let (in_nowhere, no_socket) =
+        (format!("unix:{}", file("nowhere/s")), format!("unix:{}", file("no-socket")));
+    let new = file("new.db");
+    // The options behind `--db`, and a part of what is said.
+    let cases: &[(&str, &[&str], &str)] = &[
+        (&file("nowhere/ids.db"), &[], "nowhere does not exist"),
+        (&file("foreign.db"), &[], "it is not a SQLite database"),
+        (&file("own"), &[], "it is a directory"),
+        ("/dev/null", &[], "it is not a regular file"),
+        (&file("logged.db"), &[], "it has tables of another program"),
+        (&file("leaf.db"), &["--uids=false"], "leaf.db"),
+        (&file("newer.db"), &[], "version 99"),
+        (&file("lost.db"), &[], "lost.db"),
+        (&file("second.db"), &[], "it has a second name"),
+        (&file("seata.db"), &["--preset=twitter"], "was first used with the layout"),
+        (&file("seata.db"), &["--epoch=2020-01-01"], "was first used with the layout"),
+        (&file("five.db"), &[], "first used with the worker ids 5 to 9"),
+        (&file("five.db"), &["--worker-ids=5-7"], "first used with the worker ids 5 to 9"),
+        (&file("full.db"), &["--worker-ids=5-5"], "worker ids"),
+        // Of a file that is not there yet, and of one that is.
+        (&new, &["--preset=uid-generator"], "ended"),
+        (&file("full.db"), &["--preset=uid-generator"], "ended"),
+        (&new, &["--epoch=1900-01-01", "--layout=30,20,13"], "ended"),
+        (&new, &["--preset=twitter", "--worker-ids=1000-2000"], "ends at 1023"),
+        (&new, &["--partition=0/1048576"], "worker ids"),
+        (&new, &["--uids=false", "--table=leaf"], "leaf_alloc"),
+        (&new, &["--uids=false", "--table=tinyid"], "new.db"),
+        (&file("full.db"), &["--uids=false", "--table=leaf"], "leaf_alloc"),
+        (&file("full.db"), &["--uids=false", "--table=tinyid"], "tiny_id_"),
+        (&new, &["--uids=false", "--token-table=true"], "new.db"),
+        (&new, &["--leaf-snowflake", "--leaf-epoch=1900-01-01"], "ended"),
+        (&file("beside.db"), &["--leaf-snowflake", "--leaf-db", &file("own")], "directory"),
+        (&file("seata.db"), &twitter, "was first used with the layout"),
+        (&new, &["--listen=203.0.113.1:8080"], "cannot listen on 203.0.113.1:8080"),
+        (&new, &["--resp-listen=203.0.113.1:8080"], "cannot listen on 203.0.113.1:8080"),
+        (&new, &["--listen", &in_nowhere], "cannot listen on unix:"),
+        (&new, &["--listen", &no_socket], "a file is there that is no socket"),
+        (&new, &["--resp-listen", &long], "cannot listen on unix:"),
+        (&new, &["--listen=systemd:a", "--resp-listen=systemd:a"], "systemd"),
+    ];
+    let reason = |text: &str| text.lines().last().unwrap_or_default().to_owned();
+    let mut wrong = Vec::new();
+    for &(db, options, said) in cases {
+        let listen = ["--listen=127.0.0.1:0"];
+        let is_open = !options.iter().any(|option| option.starts_with("--listen"));
+        let args = [if is_open { &listen[..] } else { &[] }, &["--db", db], options].concat();
+        let at_check = check(prepared.path(), &args, &[]);
+        assert!(!Path::new(&new).exists(), "{args:?}: nothing is made");
+        let at_start = start(prepared.path(), &args);
+        let _ = fs::remove_file(&new);
+        // The last line is the reason.
+        let is_told = [&at_check, &at_start].iter().all(|(_, text)| text.contains(said));
+        let codes = (at_check.0, at_start.0);
+        if codes != (Some(1), Some(1)) || !is_told || reason(&at_check.1) != reason(&at_start.1) {
+            wrong.push(format!("{options:?} {said}:\n{at_check:?}\n{at_start:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    assert_eq!(cases.len(), 33, "they are counted");
+}
+
+/// Too few open files, which a shell sets.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_check_refuses_too_few_open_files_as_a_start_does() {
+    let folder = folder();
+    let ended = |check: &str| {
+        let program = env!("CARGO_BIN_EXE_uidring-server");
+        let line = format!("ulimit -n 40; exec {program} --listen 127.0.0.1:0 {check}");
+        let mut shell = Command::new("/bin/sh");
+        shell.env_clear().env("UIDRING_SERVER_DB", folder.path().join("ids.db"));
+        let done = shell.args(["-c", &line]).output().unwrap();
+        (done.status.code(), String::from_utf8(done.stderr).unwrap())
+    };
+    let (check, start) = (ended("--check"), ended(""));
+    assert!(
+        check.0 == Some(1) && check.1.contains("allows this process 40 open files"),
+        "{check:?}"
+    );
+    assert_eq!(check, start);
+}
+
+/// A check beside the service that is to be started anew.
+#[test]
+fn a_check_says_where_a_program_listens_already() {
+    let folder = folder();
+    let socket = format!("unix:{}", folder.path().join("resp.sock").display());
+    let server = Server::start_on(folder, &["--resp-listen", &socket]);
+    let listen = format!("--listen={}", server.address);
+    let args = [&*listen, "--resp-listen", &socket];
+    let (code, text) = check(server.folder(), &args, &[]);
+    let in_use = |place: &str| {
+        format!("a program listens on {place} now: a start has to wait until it has ended\n")
+    };
+    let expected = GOOD.to_owned() + &in_use(&server.address.to_string()) + &in_use(&socket);
+    assert_eq!((code, text), (Some(0), expected));
+    let folder = server.stop();
+    // A socket that nobody listens on is replaced at a start, and stays at a check.
+    drop(UnixListener::bind(folder.path().join("resp.sock")).unwrap());
+    let (code, text) = check(folder.path(), &args, &[]);
+    assert_eq!((code, text), (Some(0), GOOD.to_owned()));
+    assert!(folder.path().join("resp.sock").exists());
+    let (code, text) = check(folder.path(), &["--listen=systemd:http"], &[]);
+    let handed = "systemd has to hand over systemd:http at the start\n";
+    assert_eq!((code, text), (Some(0), GOOD.to_owned() + handed));
+}
+
 /// Options that are refused: the arguments, the file, and a part of what is said.
 fn refused(cases: &[(&[&str], &str, &str)]) {
     let folder = folder();
@@ -243,6 +409,8 @@ fn refused(cases: &[(&[&str], &str, &str)]) {
         assert_eq!(code, Some(2), "{args:?} {file:?}: {text}");
         assert!(text.contains(problem), "{args:?} {file:?}: {text}");
         assert!(!text.contains("secret"), "{text}");
+        let (code, text) = start(folder.path(), args);
+        assert!(code == Some(2) && text.contains(problem), "a start: {args:?} {file:?}: {text}");
     }
 }
 

@@ -74,10 +74,13 @@ impl<K: KeyStore> KeySegments<K> {
         body: impl Fn(&mut Transaction<'_>, &str, Option<Document>) -> Result<T, Fault> + Sync,
     ) -> Result<T, SegmentError> {
         let key = &*format!("{SEGMENTS}/{}", name_of(tag));
-        self.client.transact(&Call { words: &WORDS, doing, keys: &[key] }, |transaction| {
-            let document = transaction.read(key)?;
-            body(transaction, key, document)
-        })
+        self.client.transact(
+            &Call { words: &WORDS, doing, keys: &[key], is_advice: false },
+            |transaction| {
+                let document = transaction.read(key)?;
+                body(transaction, key, document)
+            },
+        )
     }
 
     /// The same, where it fails if there is no such row.
@@ -112,7 +115,7 @@ impl<K: KeyStore> KeySegments<K> {
     fn alike(&self, tag: &str, taken: Duration) -> Vec<String> {
         let mut client = self.client.clone();
         client.timeout = client.timeout.saturating_sub(taken) / 4;
-        let call = Call { words: &WORDS, doing: "read the tags in", keys: &[] };
+        let call = Call { words: &WORDS, doing: "read the tags in", keys: &[], is_advice: false };
         let listed = client
             .transact::<_, SegmentError>(&call, |transaction| Ok(transaction.list(SEGMENTS)?));
         let names = listed.unwrap_or_default().into_iter().map(|(name, _)| text_of(&name));
@@ -181,7 +184,7 @@ impl<K: KeyStore> SegmentSource for KeySegments<K> {
     }
 
     fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
-        let call = Call { words: &WORDS, doing: "read the tags in", keys: &[] };
+        let call = Call { words: &WORDS, doing: "read the tags in", keys: &[], is_advice: false };
         let mut tags =
             self.client.transact::<Vec<TagRecord>, SegmentError>(&call, |transaction| {
                 let documents = transaction.list(SEGMENTS)?;

@@ -46,6 +46,9 @@ pub struct Call<'a> {
     pub doing: &'a str,
     /// The keys that the transaction reads first, together.
     pub keys: &'a [&'a str],
+    /// Whether nothing depends on what it reads being there after a power failure. A server that
+    /// syncs its disk once a second answers such a call at once.
+    pub is_advice: bool,
 }
 
 /// A transaction under way.
@@ -84,20 +87,28 @@ impl<K: KeyStore> Client<K> {
         self.run(call, |transaction, deadline| {
             let Run::Done(store) = self.begin(transaction, call)? else { return Ok(Run::Again) };
             let result = body(transaction)?;
+            if transaction.changes.is_empty() {
+                // What a power failure may take back has not been seen.
+                if !call.is_advice {
+                    transaction.session.settle()?;
+                    self.note_store(store);
+                }
+                return Ok(Run::Done(result));
+            }
             self.commit(transaction, store, deadline, result).map_err(Fault::Database)
         })
     }
 
     /// Does what [`transact`](Client::transact) does, but writes nothing that stays: it is only
-    /// looked whether it would succeed, and whether this user may write.
+    /// looked whether it would succeed, and whether this user may write. Returns what `body` does.
     pub fn try_out<T: Send, E: From<StorageError> + Send>(
         &self,
         call: &Call<'_>,
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault<E>> + Sync,
-    ) -> Result<(), E> {
+    ) -> Result<T, E> {
         self.run(call, |transaction, deadline| {
             let Run::Done(_) = self.begin(transaction, call)? else { return Ok(Run::Again) };
-            body(transaction)?;
+            let result = body(transaction)?;
             let before = transaction.session.read(&[TRIAL])?.pop().flatten();
             let text = Document::new().with("write", transaction.write.as_str()).to_text();
             let version = before.as_ref().map(|entry| &entry.version);
@@ -109,8 +120,15 @@ impl<K: KeyStore> Client<K> {
                 let remove = Change { key: TRIAL, version, action: Action::Remove };
                 self.commit_or_settle(transaction.session, &[remove], deadline)?;
             }
-            Ok(Run::Done(()))
+            Ok(Run::Done(result))
         })
+    }
+
+    /// Notes the name of the store, which is on its disk.
+    fn note_store(&self, store: Option<String>) {
+        if store.is_some() {
+            *lock(&self.seen) = store;
+        }
     }
 
     /// Runs a transaction until it is done.
@@ -205,12 +223,6 @@ impl<K: KeyStore> Client<K> {
         deadline: &Deadline,
         result: T,
     ) -> Result<Run<T>, Error> {
-        if transaction.changes.is_empty() {
-            if store.is_some() {
-                *lock(&self.seen) = store;
-            }
-            return Ok(Run::Done(result));
-        }
         let store = if let Some(store) = store {
             store
         } else {
@@ -235,7 +247,7 @@ impl<K: KeyStore> Client<K> {
         if !self.commit_or_settle(*session, &all, deadline)? {
             return Ok(Run::Again);
         }
-        *lock(&self.seen) = Some(store);
+        self.note_store(Some(store));
         Ok(Run::Done(result))
     }
 
@@ -269,11 +281,7 @@ impl<K: KeyStore> Client<K> {
             // The same commit again: the first one may still be made, but not both, as each changes
             // the versions that they name.
             let result = match session.commit(changes) {
-                Ok(false) => session
-                    .read(&changes.iter().map(|it| it.key).collect::<Vec<_>>())
-                    .map(|found| {
-                        changes.iter().zip(found).any(|(change, entry)| change.is_made(entry))
-                    }),
+                Ok(false) => was_made(&mut session, changes),
                 result => result,
             };
             session.end();
@@ -283,6 +291,14 @@ impl<K: KeyStore> Client<K> {
         }
         None
     }
+}
+
+/// Whether a commit with these changes, which was not answered, was made for good.
+fn was_made(session: &mut impl Session, changes: &[Change<'_>]) -> Result<bool, Error> {
+    let keys: Vec<&str> = changes.iter().map(|change| change.key).collect();
+    let found = session.read(&keys)?;
+    session.settle()?;
+    Ok(changes.iter().zip(found).any(|(change, entry)| change.is_made(entry)))
 }
 
 impl Change<'_> {

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::{Action, Change, Deadline, Entry, KeyStore, Session, Version};
 
-const TIME: Duration = Duration::from_secs(10);
+/// Where a server syncs each second, each commit takes up to one.
+const TIME: Duration = Duration::from_secs(60);
 
 /// Checks all that [`Session`] promises and that one process can see. `store` has an empty folder.
 pub fn check<K: KeyStore>(store: &K) {

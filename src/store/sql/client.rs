@@ -123,23 +123,25 @@ impl<D: Database> Client<D> {
     }
 
     /// Does what [`transact`](Client::transact) does, and takes all of it back: so it fails where
-    /// that would fail.
+    /// that would fail. Returns what `body` does, or `None` where the tables are yet to be made.
     pub fn try_out<T: Send, E: From<StorageError> + Send>(
         &self,
         call: &Call<'_>,
         may_be_made: &(dyn Fn(&mut Transaction<'_>) -> Result<(), Fault<E>> + Sync),
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault<E>> + Sync,
-    ) -> Result<(), E> {
+    ) -> Result<Option<T>, E> {
         let deadline = Deadline::after(self.timeout);
         let attempt = |session: &mut dyn Session| {
             session.begin(call.access)?;
-            body(&mut Transaction { session, dialect: D::DIALECT })?;
-            Ok(session.roll_back()?)
+            let result = body(&mut Transaction { session, dialect: D::DIALECT })?;
+            session.roll_back()?;
+            Ok(Some(result))
         };
         let result = self.connected(call.schema, &deadline, |session| match attempt(session) {
             Err(Fault::Database(Error::NoTables(cause))) => {
                 let missing = Missing::TryOut(may_be_made);
-                self.provide_tables(session, call.schema, &deadline, &missing, cause)
+                self.provide_tables(session, call.schema, &deadline, &missing, cause)?;
+                Ok(None)
             }
             result => result,
         });

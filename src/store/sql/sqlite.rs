@@ -41,6 +41,8 @@ pub enum Beside {
 pub struct Sqlite {
     /// Absolute, so that a program may change its directory between two calls.
     path: PathBuf,
+    /// Whether a file without tables of this library is stood in for by one in memory.
+    is_trial: bool,
 }
 
 impl Sqlite {
@@ -56,7 +58,13 @@ impl Sqlite {
         }
         let path = path::absolute(path)
             .map_err(|error| Error::problem(format!("{error}; give an absolute path")))?;
-        Ok(Sqlite { path })
+        Ok(Sqlite { path, is_trial: false })
+    }
+
+    /// The file for a trial. Where the tables would be made in it, each call gets one in memory
+    /// that has them.
+    pub fn for_trial(self) -> Sqlite {
+        Sqlite { is_trial: true, ..self }
     }
 
     pub fn path(&self) -> &Path {
@@ -95,10 +103,25 @@ impl Sqlite {
         deadline: &Deadline,
         create: OpenFlags,
     ) -> Result<File<'a>, Error> {
-        self.look(!create.is_empty())?;
+        self.look(!create.is_empty() || self.is_trial)?;
         LEFT.set(deadline.timeout);
+        if self.is_trial && fs::metadata(&self.path).map_or(true, |found| found.len() == 0) {
+            return Ok(self.in_memory(schema)?);
+        }
         let lock = self.lock()?;
-        Ok(File { db: self.connection(create)?, lock, place: self, schema })
+        let db = self.connection(create)?;
+        let mut file = File { db, lock, is_in_memory: false, place: self, schema };
+        if self.is_trial && !schema.sql.is_empty() && file.is_to_be_made()? {
+            return Ok(self.in_memory(schema)?);
+        }
+        Ok(file)
+    }
+
+    /// A file in memory with the tables of the schema. It ends with the call.
+    fn in_memory<'a>(&'a self, schema: &'a Schema) -> Result<File<'a>, rusqlite::Error> {
+        let db = Connection::open_in_memory()?;
+        db.execute_batch(schema.sql)?;
+        Ok(File { db, lock: None, is_in_memory: true, place: self, schema })
     }
 
     /// Waits for the lock that keeps out other copies of this library in this process. `None` where
@@ -331,6 +354,8 @@ struct File<'a> {
     lock: Option<FileLock>,
     #[cfg(not(unix))]
     lock: Option<()>,
+    /// Whether it stands in for a file without the tables.
+    is_in_memory: bool,
     place: &'a Sqlite,
     schema: &'a Schema,
 }
@@ -338,6 +363,29 @@ struct File<'a> {
 impl File<'_> {
     fn state(&mut self) -> Result<State, Error> {
         tables::state(&*self.db.transaction()?, self.schema)
+    }
+
+    /// Whether the tables are not there and could be made. Nothing is written.
+    fn is_to_be_made(&mut self) -> Result<bool, Error> {
+        let state = self.state()?;
+        if !matches!(state, State::Empty | State::Others) {
+            return Ok(false);
+        }
+        // Whoever uses the tags of Leaf or tinyid there asks for no others.
+        let tags = "SELECT count(*) FROM sqlite_master WHERE type = 'table' \
+                    AND name IN ('leaf_alloc', 'tiny_id_info')";
+        let count = self.db.query_row(tags, [], |row| row.get::<_, i64>(0))?;
+        if count > 0 && self.schema.tables.contains(&"uidring_segment") {
+            return Ok(false);
+        }
+        if self.lock.is_none() || self.db.is_readonly(MAIN_DB)? {
+            return Err(Error::problem(READ_ONLY));
+        }
+        if state == State::Others && self.has_log()? {
+            // It is refused.
+            self.leave_log()?;
+        }
+        Ok(true)
     }
 
     /// Whether the file is in WAL mode.
@@ -402,6 +450,9 @@ impl Session for File<'_> {
         }
         loop {
             self.db.execute_batch("BEGIN IMMEDIATE")?;
+            if self.is_in_memory {
+                return Ok(());
+            }
             if self.lock.is_none() {
                 return Err(Error::problem(READ_ONLY));
             }

@@ -49,8 +49,12 @@ pub enum Counted {
 impl Redis {
     /// The number at `key`, if it is there.
     pub fn counter(&self, key: &str, deadline: &Deadline) -> Result<Option<i64>, Error> {
-        let get = vec![command(&["GET", key])];
-        let mut answers = self.call(deadline, |server| server.look(get))?;
+        let get = [command(&["GET", key])];
+        let mut answers = self.call(deadline, |server| {
+            let answers = server.look(&get)?;
+            server.settle()?;
+            Ok(answers)
+        })?;
         number(key, answers.pop().unwrap_or_default())
     }
 
@@ -113,7 +117,7 @@ fn scan(
         // A pattern would need escapes. What it leaves in is looked at below.
         let pattern = format!("{start}*{end}");
         let words = ["SCAN", &cursor, "MATCH", &pattern, "COUNT", AT_ONCE];
-        let mut answers = conversation.look(vec![command(&words)])?;
+        let mut answers = conversation.look(&[command(&words)])?;
         let Some(Value::Array(parts)) = answers.pop() else { return Err(strange("SCAN")) };
         let mut parts = parts.into_iter();
         cursor = parts.next().and_then(text).ok_or_else(|| strange("SCAN"))?;
@@ -126,9 +130,11 @@ fn scan(
     // A scan may name a key more than once.
     keys.sort_unstable();
     keys.dedup();
-    let commands = keys.iter().map(|key| command(&["GET", key])).collect();
+    let commands: Vec<Cmd> = keys.iter().map(|key| command(&["GET", key])).collect();
+    let answers = conversation.look(&commands)?;
+    conversation.settle()?;
     let mut counters = Vec::new();
-    for (key, answer) in keys.iter().zip(conversation.look(commands)?) {
+    for (key, answer) in keys.iter().zip(answers) {
         let between = key.strip_prefix(start).and_then(|rest| rest.strip_suffix(end));
         if let (Some(name), Some(number)) = (between, number(key, answer)?) {
             counters.push((name.to_owned(), number));

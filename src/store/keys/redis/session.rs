@@ -61,23 +61,24 @@ impl<'a> Conversation<'a> {
         &self.store.folder
     }
 
-    /// The answers to commands that only read, and what they have seen is on the disk.
-    pub fn look(&mut self, mut commands: Vec<Cmd>) -> Result<Vec<Value>, Error> {
-        let count = commands.len();
-        if !self.keeping.is_always {
-            // A server that syncs before it answers has synced what is read. Of the others,
-            // `WAITAOF` waits for all before the last write of the same connection.
-            commands.push(command(&["SET", &script::key(self.folder(), MARK), ""]));
-            commands.push(self.wait());
+    /// The answers to commands that only read. What they have seen may not be on the disk yet.
+    pub fn look(&mut self, commands: &[Cmd]) -> Result<Vec<Value>, Error> {
+        let answers = self.connection.ask(commands)?;
+        answers.into_iter().map(|answer| good(answer, self.store)).collect()
+    }
+
+    /// Returns when all that was read is on the disk.
+    pub fn settle(&mut self) -> Result<(), Error> {
+        // A server that syncs before it answers has synced what is read. Of the others, `WAITAOF`
+        // waits for all before the last write of the same connection.
+        if self.keeping.is_always {
+            return Ok(());
         }
-        let mut answers = self.connection.ask(&commands)?;
-        let rest = answers.split_off(count);
-        let answers =
-            answers.into_iter().map(|answer| good(answer, self.store)).collect::<Result<_, _>>();
-        for answer in rest {
+        let mark = command(&["SET", &script::key(self.folder(), MARK), ""]);
+        for answer in self.connection.ask(&[mark, self.wait()])? {
             is_synced(good(answer, self.store)?)?;
         }
-        answers
+        Ok(())
     }
 
     /// The answer to `change`, which writes. What it has written is on the disk if `has_written`
@@ -178,9 +179,9 @@ impl Session for Conversation<'_> {
             }
             command
         });
-        let commands = commands.collect();
+        let commands: Vec<Cmd> = commands.collect();
         let mut entries = Vec::with_capacity(keys.len());
-        for answer in self.look(commands)? {
+        for answer in self.look(&commands)? {
             let Value::Array(values) = answer else { return Err(strange("MGET")) };
             for value in values {
                 entries.push(match value {
@@ -221,6 +222,10 @@ impl Session for Conversation<'_> {
             Value::Int(number) => Ok(number == 1),
             _ => Err(strange("EVAL")),
         }
+    }
+
+    fn settle(&mut self) -> Result<(), Error> {
+        Conversation::settle(self)
     }
 
     fn now(&mut self) -> Result<i64, Error> {
