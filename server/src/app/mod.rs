@@ -110,7 +110,7 @@ pub(crate) fn enter_thread(index: usize) {
 
 /// Nothing can be given until the database answers.
 #[derive(Debug)]
-pub(crate) struct NotReady;
+pub(crate) struct NotReady(pub(crate) Cause);
 
 /// Locks a mutex. A poisoned lock is accepted, because no panic can leave this data half written.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -173,11 +173,11 @@ impl App {
     }
 
     pub(crate) fn uids(&self) -> Result<&UidGenerator, NotReady> {
-        self.uids.get().ok_or(NotReady)
+        self.uids.get().ok_or_else(|| self.not_ready())
     }
 
     pub(crate) fn snowflakes(&self) -> Result<&UidGenerator, NotReady> {
-        self.snowflakes.get().ok_or(NotReady)
+        self.snowflakes.get().ok_or_else(|| self.not_ready())
     }
 
     /// The running generators of UIDs, with their names.
@@ -187,7 +187,7 @@ impl App {
     }
 
     pub(crate) fn tags(&self) -> Result<&DenseNumbers, NotReady> {
-        self.tags.get().ok_or(NotReady)
+        self.tags.get().ok_or_else(|| self.not_ready())
     }
 
     /// Whether a generator or the tags have started.
@@ -234,6 +234,11 @@ impl App {
     /// Why the database cannot be used, if it cannot.
     pub(crate) fn database_trouble(&self) -> Option<Trouble> {
         lock(&self.trouble).clone()
+    }
+
+    /// Why something has not started.
+    fn not_ready(&self) -> NotReady {
+        NotReady(self.database_trouble().map_or(Cause::NotAsked, |trouble| trouble.cause))
     }
 
     /// The series that this process has used.

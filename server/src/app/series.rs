@@ -9,8 +9,9 @@ use uidring::segment::SegmentError;
 use uidring::series::{Series, SeriesError, SeriesGenerator, TightCounter};
 use uidring_args::Db;
 
+use crate::app::NotReady;
 use crate::app::supply::{Supply, in_time};
-use crate::config::db;
+use crate::config::db::{self, Unusable};
 use crate::stats::rates::TagCount;
 use crate::stats::series_use::{SeriesTakes, SeriesUse};
 use crate::stats::trouble::{Cause, Trouble};
@@ -136,7 +137,7 @@ impl SeriesState {
 #[derive(Debug)]
 pub(crate) enum NoSeries {
     /// The database has not answered yet.
-    NotReady,
+    NotReady(NotReady),
     /// The store is of a kind that has none.
     NotHere,
     Error(SeriesError),
@@ -211,7 +212,7 @@ impl AppSeries {
         if let Some(opened) = self.opened.get() {
             return Ok(opened);
         }
-        let db = self.db.get().ok_or(NoSeries::NotReady)?;
+        let db = self.db.get().ok_or(NoSeries::NotReady(NotReady(Cause::NotAsked)))?;
         if !SCHEMES.iter().any(|scheme| db::is_of(db, scheme)) {
             return Err(NoSeries::NotHere);
         }
@@ -220,7 +221,8 @@ impl AppSeries {
             return Ok(opened);
         }
         // A lost file is not replaced by an empty one.
-        let store = db::existing(db).map_err(|_| NoSeries::NotReady)?;
+        let store = db::existing(db)
+            .map_err(|error| NoSeries::NotReady(NotReady(Unusable::from(error).cause)))?;
         let opened = Series::builder().store(&store).loads(self.loads).build()?;
         Ok(self.opened.get_or_init(|| opened))
     }

@@ -140,14 +140,27 @@ impl Starter {
             text: problem,
             at: Instant::now(),
         });
+        // What the clock shows is another time at each try, and is told once.
+        let is_of_clock =
+            |trouble: &Option<Trouble>| trouble.as_ref().is_some_and(Trouble::is_of_clock);
+        if is_of_clock(&trouble) && is_of_clock(&self.app.database_trouble()) {
+            return;
+        }
         let before = self.app.set_trouble(trouble.clone());
         match (trouble, before) {
             (Some(now), before) if before.as_ref().is_none_or(|before| before.text != now.text) => {
-                tracing::warn!(problem = now.text, "the database cannot be used");
-                supervisor::status(&format!("the database cannot be used: {}", now.text));
+                let what = if now.is_of_clock() {
+                    "waiting until the clock is set"
+                } else {
+                    "the database cannot be used"
+                };
+                tracing::warn!(problem = now.text, "{what}");
+                supervisor::status(&format!("{what}: {}", now.text));
             }
-            (None, Some(_)) => {
-                tracing::info!("the database answers");
+            (None, Some(before)) => {
+                if !before.is_of_clock() {
+                    tracing::info!("the database answers");
+                }
                 supervisor::status(&listens(&place(self.app, &self.addresses.http)));
             }
             _ => {}

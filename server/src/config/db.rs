@@ -53,8 +53,9 @@ impl From<BuildError> for Unusable {
         let (cause, is_transient) = match error {
             BuildError::Registry(error) => return error.into(),
             BuildError::StartDeadline { ref last, .. } => (Cause::of_registry(last), true),
+            BuildError::Spawn(_) => (Cause::Unusable, true),
             // Somebody may set the clock.
-            BuildError::Spawn(_) | BuildError::BeforeEpoch { .. } => (Cause::Unusable, true),
+            BuildError::BeforeEpoch { .. } => (Cause::ClockUnset, true),
             _ => (Cause::Unusable, false),
         };
         Unusable { cause, is_transient, problem: with_causes(&error) }

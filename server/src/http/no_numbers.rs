@@ -14,7 +14,7 @@ pub(crate) const FULL: &str = "too many large answers wait for clients that do n
 /// Why a request gets no ids.
 #[derive(Debug)]
 pub(crate) enum NoNumbers {
-    NotReady,
+    NotReady(NotReady),
     /// The source cannot give numbers of the tag, for now or at all.
     Source(SegmentError),
     Take(TakeError),
@@ -29,8 +29,8 @@ pub(crate) enum NoNumbers {
 }
 
 impl From<NotReady> for NoNumbers {
-    fn from(_: NotReady) -> NoNumbers {
-        NoNumbers::NotReady
+    fn from(none: NotReady) -> NoNumbers {
+        NoNumbers::NotReady(none)
     }
 }
 

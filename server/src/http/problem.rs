@@ -138,9 +138,9 @@ impl IntoResponse for Problem {
 }
 
 impl From<NotReady> for Problem {
-    fn from(_: NotReady) -> Problem {
+    fn from(NotReady(cause): NotReady) -> Problem {
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not-ready", "there are no ids yet")
-            .detail("the database has not answered yet; /readyz says why")
+            .detail(cause.sentence())
             .retry_after(1)
     }
 }
@@ -221,7 +221,7 @@ fn no_such_tag(detail: String) -> Problem {
 impl From<NoNumbers> for Problem {
     fn from(none: NoNumbers) -> Problem {
         match none {
-            NoNumbers::NotReady => NotReady.into(),
+            NoNumbers::NotReady(none) => none.into(),
             NoNumbers::Take(error) => error.into(),
             NoNumbers::TooMany(detail) => {
                 let title = "the batch is too long";

@@ -6,8 +6,8 @@ use uidring::TakeError;
 use uidring::segment::SegmentError;
 use uidring::series::{FormatError, ScopeError, SeriesDefinitionError, SeriesError};
 
+use crate::app::App;
 use crate::app::series::NoSeries;
-use crate::app::{App, NotReady};
 use crate::http::problem::{Problem, broken, for_now};
 use crate::security::access::Permission;
 
@@ -20,7 +20,7 @@ pub(crate) fn told(app: &App, token: Option<&[u8]>, none: NoSeries) -> Problem {
 /// The problem of this error. Only names that the client `may_see` are in it.
 fn of(none: NoSeries, may_see: impl Fn(&str) -> bool) -> Problem {
     match none {
-        NoSeries::NotReady => NotReady.into(),
+        NoSeries::NotReady(none) => none.into(),
         NoSeries::NotHere => {
             let title = "this service has no series";
             Problem::new(StatusCode::NOT_FOUND, "no-series-here", title).detail(

@@ -58,6 +58,11 @@ impl Trouble {
         Trouble { cause, text: cause.sentence().to_owned(), at: Instant::now() }
     }
 
+    /// Whether the clock is to be set, and not the database to be seen to.
+    pub(crate) fn is_of_clock(&self) -> bool {
+        self.cause == Cause::ClockUnset
+    }
+
     /// Whether it passes by itself, so that it may be over although nobody has asked since.
     pub(crate) fn may_be_over(&self) -> bool {
         matches!(self.cause, Cause::NotAsked | Cause::Away | Cause::Locked | Cause::Late)

@@ -213,6 +213,30 @@ fn the_clock_goes_through_ten_years() {
     drop(server.stop());
 }
 
+/// A machine whose clock has no battery starts years ago, and learns the time later.
+#[test]
+#[ignore = "needs libfaketime, Debian's package faketime"]
+fn a_service_waits_until_its_clock_is_set() {
+    let folder = folder();
+    let mut clock = WallClock::new(folder.path());
+    clock.advance(-20 * 365 * DAY);
+    let variables = clock.variables();
+    let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let server = Server::launch_with(folder, &[], &variables);
+    server.wait_for("told what is wrong", || {
+        let answer = server.get("/v1/uids");
+        answer.status == 503 && answer.text().contains("the clock has not been set")
+    });
+    // Each try finds another time. The log says it once, and once that UIDs cannot be given.
+    std::thread::sleep(Duration::from_secs(3));
+    let log = server.log();
+    assert_eq!(log.matches("the clock is wrong; set it").count(), 2, "{log}");
+    clock.advance(20 * 365 * DAY);
+    server.wait_until_ready();
+    assert_eq!(server.get("/v1/uids").status, 200);
+    drop(server.stop());
+}
+
 /// Waits until `is_so`.
 fn wait_for(server: &Server, what: &str, is_so: impl FnMut() -> bool) {
     let is_so = RefCell::new(is_so);

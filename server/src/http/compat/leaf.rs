@@ -70,7 +70,7 @@ fn no_key(uri: &Uri, headers: &HeaderMap) -> Response {
 fn code(none: &NoNumbers) -> i32 {
     match none {
         none if none.is_unknown_tag() => NO_SUCH_KEY,
-        NoNumbers::NotReady => NOT_INITIALISED,
+        NoNumbers::NotReady(_) => NOT_INITIALISED,
         _ => USED_UP,
     }
 }
@@ -296,6 +296,8 @@ mod tests {
     use uidring::{SegmentFailure, TakeError};
 
     use super::*;
+    use crate::app::NotReady;
+    use crate::stats::trouble::Cause;
 
     #[test]
     fn a_snowflake_is_decoded_as_leaf_does() {
@@ -321,7 +323,7 @@ mod tests {
     #[test]
     fn codes_are_those_of_leaf() {
         let exhausted = |cause| NoNumbers::Take(TakeError::SegmentExhausted { cause });
-        assert_eq!(code(&NoNumbers::NotReady), -1);
+        assert_eq!(code(&NoNumbers::NotReady(NotReady(Cause::NotAsked))), -1);
         assert_eq!(code(&exhausted(SegmentFailure::NoSuchTag)), -2);
         assert_eq!(code(&exhausted(SegmentFailure::Unreachable)), -3);
         assert_eq!(code(&NoNumbers::Take(TakeError::ShutDown)), -3);

@@ -99,7 +99,7 @@ fn not_a_number(text: &str, parts: &Parts) -> Response {
 fn message(tag: &str, none: &NoNumbers) -> String {
     match none {
         none if none.is_unknown_tag() => format!("can not find biztype:{tag}"),
-        NoNumbers::NotReady => "the database has not answered yet".to_owned(),
+        NoNumbers::NotReady(none) => none.0.sentence().to_owned(),
         NoNumbers::Busy => BUSY.to_owned(),
         NoNumbers::Full => FULL.to_owned(),
         NoNumbers::TooMany(detail) => (*detail).to_owned(),
