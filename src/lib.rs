@@ -95,9 +95,10 @@
 //!   again. If only an old copy is left, do what the schema files say, or step by step what stands
 //!   in `docs/operations.md`.
 //! * **A SQLite file serves the processes of one machine**, from a local disk. A container has a
-//!   file system of its own: put the file on a volume that all programs share, or use a server.
-//!   Machines that share a registry need a server. Machines without a server need a file each, with
-//!   [`partition`](registry::SqliteRegistry::partition).
+//!   file system of its own: put the file on a volume of the machine's disk, which its programs
+//!   share. A file on a network file system is refused, unless its address permits that: see
+//!   [`store`]. Machines that share a registry need a server. Machines without a server need a file
+//!   each, with [`partition`](registry::SqliteRegistry::partition).
 //! * **A server must keep what it has committed.** [`PostgresRegistry`](registry::PostgresRegistry)
 //!   and [`MySqlRegistry`](registry::MySqlRegistry) say which settings and tables they refuse, and
 //!   on which servers they were tried.

@@ -1,6 +1,6 @@
 //! The store: the user's default file, another file, or the address of a server.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,8 @@ pub enum Db {
     Own(PathBuf),
     /// Another file.
     File(PathBuf),
+    /// The same, which may be on a network file system.
+    OnNetwork(PathBuf),
     /// The address of a server as it was given, with the password.
     Url(String),
 }
@@ -83,6 +85,7 @@ impl Db {
         match self {
             // Written so that it is never mistaken for an address.
             Db::Own(path) | Db::File(path) => plain(path).into_os_string(),
+            Db::OnNetwork(path) => on_network(path),
             Db::Url(url) => url.into(),
         }
     }
@@ -92,6 +95,7 @@ impl Db {
     pub fn value(&self) -> String {
         match self {
             Db::Own(path) | Db::File(path) => plain(path).display().to_string(),
+            Db::OnNetwork(path) => on_network(path).to_string_lossy().into_owned(),
             Db::Url(_) => self.to_string(),
         }
     }
@@ -100,7 +104,7 @@ impl Db {
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
-            Db::Own(path) | Db::File(path) => Some(path),
+            Db::Own(path) | Db::File(path) | Db::OnNetwork(path) => Some(path),
             Db::Url(_) => None,
         }
     }
@@ -130,10 +134,28 @@ impl Db {
 impl From<OsString> for Db {
     fn from(text: OsString) -> Db {
         match path_of(&text) {
+            Some(path) if is_on_network(&text) => Db::OnNetwork(path),
             Some(path) => Db::File(path),
             None => Db::Url(text.to_string_lossy().into_owned()),
         }
     }
+}
+
+/// What ends the address of a file that may be on a network file system.
+const ON_NETWORK: &str = "?network_file_system=yes";
+
+/// Whether it is such an address. Of a path, that would be a part of the name.
+fn is_on_network(address: &OsStr) -> bool {
+    let text = address.to_string_lossy();
+    text.starts_with("sqlite:") && text.ends_with(ON_NETWORK)
+}
+
+/// The address that permits a network file system.
+fn on_network(path: &Path) -> OsString {
+    let mut address = OsString::from("sqlite:");
+    address.push(path);
+    address.push(ON_NETWORK);
+    address
 }
 
 /// `path`, so that it is not read as an address.
@@ -144,7 +166,7 @@ fn plain(path: &Path) -> PathBuf {
 impl fmt::Display for Db {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Db::Own(path) | Db::File(path) => path.display().fmt(f),
+            Db::Own(path) | Db::File(path) | Db::OnNetwork(path) => path.display().fmt(f),
             Db::Url(url) => f.write_str(&without_password(url)),
         }
     }
@@ -188,6 +210,15 @@ mod tests {
             let path = std::path::absolute(file).unwrap();
             assert_eq!(store.file(), Some(path.as_path()));
         }
+    }
+
+    #[test]
+    fn what_an_address_permits_is_kept() {
+        let address = "sqlite:/mnt/ids.db?network_file_system=yes";
+        let db = Db::from(OsString::from(address));
+        assert_eq!(db.path(), Some(Path::new("/mnt/ids.db")));
+        assert_eq!((db.value().as_str(), db.to_string().as_str()), (address, "/mnt/ids.db"));
+        assert_eq!(db.store().unwrap().file(), Some(Path::new("/mnt/ids.db")));
     }
 
     #[test]

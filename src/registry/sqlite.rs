@@ -35,10 +35,14 @@ use crate::store::sql::{
 ///
 /// They rest on the file: putting back an old copy of it, or using a copy on a second machine,
 /// gives ids again. So does a start that finds no file and makes one. A container has a file system
-/// of its own: put the file on a volume that all programs share, or use a server. A network file
-/// system whose locks do not work gives ids again, too; machines that share a registry need a
-/// server. A file with a second name, by a hard link or a mount of the file alone, is refused. A
-/// process that runs takes no id from another file than the one that gave its ids.
+/// of its own: put the file on a volume of the machine's disk, which its programs share. A file
+/// with a second name, by a hard link or a mount of the file alone, is refused. A process that runs
+/// takes no id from another file than the one that gave its ids.
+///
+/// Machines that share a registry need a server. A network file system whose locks do not work
+/// gives ids again: so, on Linux, a file on NFS, SMB, 9p, Ceph, GlusterFS, Lustre or another one is
+/// refused. [`Store::open`](crate::Store::open) takes it at an address that permits it, see
+/// [`store`](crate::store).
 ///
 /// SQLite's locks of the file are those of the process. So, on a Unix, each call also locks a file
 /// of its own, such as `uidring.db-lock`, which lies beside the registry during the call: copies of

@@ -16,15 +16,28 @@ pub(super) enum Address {
     Unclear,
 }
 
+/// What ends the address of a file that may be on a network file system.
+pub const ON_NETWORK: &str = "?network_file_system=yes";
+
+/// Whether an address permits that its file is on a network file system.
+pub(super) fn is_on_network(address: &OsStr) -> bool {
+    let text = address.to_string_lossy();
+    text.starts_with("sqlite:") && text.ends_with(ON_NETWORK)
+}
+
 impl Address {
     pub(super) fn parse(address: &OsStr) -> Address {
+        let whole = address.as_encoded_bytes().len();
+        let length = if is_on_network(address) { whole - ON_NETWORK.len() } else { whole };
+        let Some(address) = part(address, 0, length) else { return Address::Unclear };
         let text = address.to_string_lossy();
         for scheme in ["sqlite://", "sqlite:"] {
             if text.starts_with(scheme) {
                 if text.contains(['?', '#', '%']) {
                     return Address::Parameters;
                 }
-                return after(address, scheme.len()).map_or(Address::Unclear, Address::File);
+                let path = part(address, scheme.len(), length);
+                return path.map_or(Address::Unclear, |path| Address::File(path.into()));
             }
         }
         if is_path(&text) {
@@ -38,19 +51,19 @@ impl Address {
     }
 }
 
-/// The path after the first `length` bytes of `address`.
+/// The bytes of `address` from `start` to `end`.
 #[cfg(unix)]
 #[allow(clippy::unnecessary_wraps)] // elsewhere there may be none
-fn after(address: &OsStr, length: usize) -> Option<PathBuf> {
+fn part(address: &OsStr, start: usize, end: usize) -> Option<&OsStr> {
     use std::os::unix::ffi::OsStrExt;
 
-    Some(OsStr::from_bytes(&address.as_bytes()[length..]).into())
+    Some(OsStr::from_bytes(&address.as_bytes()[start..end]))
 }
 
 /// The same, if the address is a text.
 #[cfg(not(unix))]
-fn after(address: &OsStr, length: usize) -> Option<PathBuf> {
-    address.to_str().map(|text| PathBuf::from(&text[length..]))
+fn part(address: &OsStr, start: usize, end: usize) -> Option<&OsStr> {
+    address.to_str().map(|text| OsStr::new(&text[start..end]))
 }
 
 /// The path of the file that `address` names, as [`Store::open`](crate::Store::open) reads it, or
@@ -243,10 +256,23 @@ mod tests {
 
     #[test]
     fn parameters_and_escapes_make_no_file() {
+        assert_eq!(
+            parse("sqlite:/mnt/ids.db?network_file_system=yes"),
+            Address::File("/mnt/ids.db".into())
+        );
+        for address in [
+            "sqlite:ids.db?network_file_system=no",
+            "sqlite:ids.db?mode=rwc&network_file_system=yes",
+            "sqlite:ids.db?mode=rwc?network_file_system=yes",
+        ] {
+            assert_eq!(parse(address), Address::Parameters);
+        }
         for address in ["sqlite:ids.db?mode=rwc", "sqlite://my%20ids.db", "sqlite:ids.db#1"] {
             assert_eq!(parse(address), Address::Parameters);
         }
-        for file in ["ids.db?mode=rwc", "./my%20ids.db", "/ids#1"] {
+        for file in
+            ["ids.db?mode=rwc", "./ids.db?network_file_system=yes", "./my%20ids.db", "/ids#1"]
+        {
             assert_eq!(parse(file), Address::File(PathBuf::from(file)));
         }
     }

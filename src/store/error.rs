@@ -69,9 +69,9 @@ impl fmt::Display for StoreError {
                 Beginnings(schemes)
             ),
             StoreError::Parameters => f.write_str(
-                "an address that begins with sqlite: is read without parameters and escapes, and \
-                 this one has one of ?, # and %; leave them out, or give the path of the file \
-                 alone, which begins with / or ./",
+                "an address that begins with sqlite: is read without parameters and escapes, but \
+                 for network_file_system=yes, and this one has one of ?, # and %; leave them out, \
+                 or give the path of the file alone, which begins with / or ./",
             ),
             StoreError::Unclear { schemes } => write!(
                 f,

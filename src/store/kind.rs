@@ -43,6 +43,11 @@ pub(super) trait Backend: Debug + Send + Sync {
         None
     }
 
+    /// The same file, also where it is on a network file system. `None` for anything else.
+    fn on_network(&self) -> Option<Arc<dyn Backend>> {
+        None
+    }
+
     /// Goes by another address of the same store from now on.
     fn renew(&self, address: &OsStr) -> Result<(), StoreError>;
 

@@ -27,6 +27,10 @@
 //! | `zookeeper://…`, `zookeepers://…` with TLS | `zookeeper` | yes, also Leaf's | own keys |
 //! | `redis://…`, `rediss://…` with TLS | `redis` | yes | own keys, CosId's |
 //!
+//! A file on a network file system is refused, as the locks there need not keep programs of several
+//! machines apart. Where one machine alone has it open, or the locks are known to hold,
+//! `sqlite:/mnt/ids/uidring.db?network_file_system=yes` takes it.
+//!
 //! What an address of a server may hold stands at the registry of its kind,
 #![cfg_attr(feature = "postgres", doc = "[`PostgresRegistry`](crate::registry::PostgresRegistry),")]
 #![cfg_attr(feature = "mysql", doc = "[`MySqlRegistry`](crate::registry::MySqlRegistry),")]
@@ -136,7 +140,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use address::Address;
+use address::{Address, is_on_network};
 use kind::{AnyRegistry, Backend, Calls, Kind, Open};
 
 use crate::layout::Layout;
@@ -248,7 +252,11 @@ impl Store {
 
     fn at(address: &OsStr, may_make: bool) -> Result<Store, StoreError> {
         let (open, _, place) = Store::kind_of(address)?;
-        Ok(Store { backend: open(&place)?, calls: Calls { timeout: None, may_make } })
+        let mut backend = open(&place)?;
+        if is_on_network(address) {
+            backend = backend.on_network().unwrap_or(backend);
+        }
+        Ok(Store { backend, calls: Calls { timeout: None, may_make } })
     }
 
     /// How the kind of store that has this address is opened, its first scheme, and what it is

@@ -60,6 +60,11 @@ mod built_in {
             Some(self.file.path())
         }
 
+        fn on_network(&self) -> Option<Arc<dyn Backend>> {
+            let file = self.file.clone().on_network();
+            Some(Arc::new(File { rows: Rows::of(file.clone()), file }))
+        }
+
         fn renew(&self, path: &OsStr) -> Result<(), StoreError> {
             let path = Path::new(path);
             let refuse = |error| refused(&path.display().to_string(), error);

@@ -10,6 +10,9 @@ mod copy_program;
 mod databases;
 #[path = "../common/folder.rs"]
 mod folder;
+#[cfg(all(target_os = "linux", feature = "sqlite"))]
+#[path = "../common/mounted.rs"]
+mod mounted;
 #[path = "../common/size.rs"]
 mod size;
 
@@ -18,6 +21,8 @@ mod contract;
 mod fixed_worker;
 #[cfg(feature = "sqlite")]
 mod leases;
+#[cfg(all(target_os = "linux", feature = "sqlite"))]
+mod network;
 #[cfg(feature = "sqlite")]
 mod sqlite_registry;
 mod store;

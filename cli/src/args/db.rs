@@ -20,6 +20,9 @@ pub(crate) struct DbArg {
     /// postgres://.., mysql://.., etcd://.., zookeeper://.. or redis://.. [default: one file for
     /// each user and machine, uidring/uidring.db in the user's state folder]
     ///
+    /// A file on a network file system, whose locks need not hold, is named by
+    /// sqlite:FILE?network_file_system=yes.
+    ///
     /// If a server's certificate is from an authority of your own, its address names that
     /// authority's: by sslrootcert=FILE for PostgreSQL, by ssl-ca=FILE for MySQL, by ca=FILE for
     /// the others. A certificate of your own is sslcert=FILE&sslkey=FILE,

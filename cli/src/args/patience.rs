@@ -30,7 +30,7 @@ pub(crate) fn patiently<T>(db: &Db, call: impl FnOnce() -> T) -> T {
 
 fn reason(db: &Db) -> &'static str {
     match db {
-        Db::Own(_) | Db::File(_) => "which another process may have locked",
+        Db::Own(_) | Db::File(_) | Db::OnNetwork(_) => "which another process may have locked",
         Db::Url(_) => "which has not answered yet",
     }
 }

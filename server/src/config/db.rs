@@ -256,6 +256,7 @@ pub(crate) fn beside(db: &Db, extension: &str) -> Option<Db> {
     match db {
         Db::Own(path) => Some(Db::Own(path.with_extension(extension))),
         Db::File(path) => Some(Db::File(path.with_extension(extension))),
+        Db::OnNetwork(path) => Some(Db::OnNetwork(path.with_extension(extension))),
         Db::Url(_) => None,
     }
 }

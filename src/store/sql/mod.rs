@@ -10,6 +10,8 @@ mod client;
 mod columns;
 #[cfg(all(unix, feature = "sqlite"))]
 mod file_lock;
+#[cfg(all(unix, feature = "sqlite"))]
+mod mounts;
 #[cfg(feature = "mysql")]
 mod mysql;
 pub mod now;

@@ -22,8 +22,12 @@ use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, ToSql, params_from_ite
 
 #[cfg(unix)]
 use super::file_lock::FileLock;
+#[cfg(unix)]
+use super::mounts::Mounts;
 use super::sqlite_tables::{self as tables, State};
 use super::{Access, Database, Deadline, Dialect, Error, Row, Schema, Session, Value, now};
+#[cfg(unix)]
+use crate::store::address::ON_NETWORK;
 use crate::sync::sleep;
 use crate::told::Told;
 
@@ -43,6 +47,8 @@ pub struct Sqlite {
     path: PathBuf,
     /// Whether a file without tables of this library is stood in for by one in memory.
     is_trial: bool,
+    /// Whether whoever named it has permitted a network file system.
+    may_be_on_network: bool,
 }
 
 impl Sqlite {
@@ -58,13 +64,18 @@ impl Sqlite {
         }
         let path = path::absolute(path)
             .map_err(|error| Error::problem(format!("{error}; give an absolute path")))?;
-        Ok(Sqlite { path, is_trial: false })
+        Ok(Sqlite { path, is_trial: false, may_be_on_network: false })
     }
 
     /// The file for a trial. Where the tables would be made in it, each call gets one in memory
     /// that has them.
     pub fn for_trial(self) -> Sqlite {
         Sqlite { is_trial: true, ..self }
+    }
+
+    /// The file, also where it is on a network file system.
+    pub fn on_network(self) -> Sqlite {
+        Sqlite { may_be_on_network: true, ..self }
     }
 
     pub fn path(&self) -> &Path {
@@ -177,12 +188,16 @@ impl Sqlite {
         Ok(db)
     }
 
+    fn problem_of_place(&self, found: Option<&fs::Metadata>) -> Option<String> {
+        problem_of_place(&self.path, found, self.may_be_on_network)
+    }
+
     /// Refuses a path that SQLite would refuse with fewer words, or not at all: a device such as
     /// `/dev/null` takes every row and keeps none.
     fn look(&self, create: bool) -> Result<(), Error> {
         let problem = match fs::metadata(&self.path) {
-            Ok(found) if found.is_file() => match second_name(&self.path, &found) {
-                Some(problem) => problem.into(),
+            Ok(found) if found.is_file() => match self.problem_of_place(Some(&found)) {
+                Some(problem) => problem,
                 None => return Ok(()),
             },
             Ok(found) if found.is_dir() => "it is a directory; give the path of a file".into(),
@@ -191,7 +206,10 @@ impl Sqlite {
                 Some(parent) if !parent.exists() => {
                     format!("the directory {} does not exist; make it first", parent.display())
                 }
-                _ if create => return Ok(()),
+                _ if create => match self.problem_of_place(None) {
+                    Some(problem) => problem,
+                    None => return Ok(()),
+                },
                 _ => {
                     "there is no such file; see that the path is right and that nobody has removed \
                       it"
@@ -206,57 +224,52 @@ impl Sqlite {
     }
 }
 
-/// Why the file may be found under another name, in another folder. SQLite keeps the journal of a
-/// file beside its name. After a crash, whoever comes by the name of the crashed program undoes
-/// with its journal what those who came by the other name have committed meanwhile.
+/// What is wrong with where the file lies, or with how it can be found.
+///
+/// On a network file system, the locks of machines may not keep each other out: with NFS' `nolock`
+/// none does. Nothing tells whether they do, so that is for whoever knows to permit.
+///
+/// SQLite keeps the journal of a file beside its name. After a crash, whoever comes by the name of
+/// the crashed program undoes with its journal what those who came by another name have committed
+/// meanwhile.
 #[cfg(unix)]
-fn second_name(path: &Path, found: &fs::Metadata) -> Option<&'static str> {
+fn problem_of_place(
+    path: &Path,
+    found: Option<&fs::Metadata>,
+    may_be_on_network: bool,
+) -> Option<String> {
     use std::os::unix::fs::MetadataExt as _;
-    if found.nlink() > 1 {
+    let mounts = Mounts::of_process();
+    if found.is_some_and(|found| found.nlink() > 1) {
         return Some(
             "it has a second name, by a hard link; SQLite keeps its journal beside one name alone, \
              so that after a crash a program that comes by the other could undo what was given; \
              stop all programs, and remove the other name: if a file that ends in -journal lies \
-             beside one of them, keep that one",
+             beside one of them, keep that one"
+                .to_owned(),
         );
     }
-    is_mounted(path).then_some(
-        "it is mounted by itself, without its folder, where SQLite keeps its journal, so that \
-         after a crash a program that uses it from another place could undo what was given here; \
-         mount the folder that it lies in",
-    )
+    if found.is_some() && mounts.are_at(path) {
+        return Some(
+            "it is mounted by itself, without its folder, where SQLite keeps its journal, so that \
+             after a crash a program that uses it from another place could undo what was given \
+             here; mount the folder that it lies in"
+                .to_owned(),
+        );
+    }
+    let kind = if may_be_on_network { None } else { mounts.network_of(path) }?;
+    Some(format!(
+        "it is on a network file system, {kind}, whose locks need not keep programs of several \
+         machines apart, so that both could give the same ids; put it on a disk of this machine, \
+         or use a server; or, if programs of one machine alone have it open, or you know that the \
+         locks hold, name it by sqlite:{path}{ON_NETWORK}",
+        path = path.display()
+    ))
 }
 
 #[cfg(not(unix))]
-fn second_name(_: &Path, _: &fs::Metadata) -> Option<&'static str> {
+fn problem_of_place(_: &Path, _: Option<&fs::Metadata>, _: bool) -> Option<String> {
     None
-}
-
-/// Whether something is mounted at the file, as Linux tells: a container's volume may be one file.
-#[cfg(unix)]
-fn is_mounted(path: &Path) -> bool {
-    let Ok(mounts) = fs::read("/proc/self/mountinfo") else { return false };
-    let Ok(path) = path.canonicalize() else { return false };
-    let path = escaped(path.as_os_str().as_encoded_bytes());
-    // The fifth word is where it is mounted.
-    let mut places = mounts.split(|&byte| byte == b'\n').filter_map(|line| {
-        let mut words = line.split(|&byte| byte == b' ');
-        words.nth(4)
-    });
-    places.any(|place| place == path)
-}
-
-/// A path as the list of mounts has it.
-#[cfg(unix)]
-fn escaped(path: &[u8]) -> Vec<u8> {
-    let mut escaped = Vec::new();
-    for &byte in path {
-        match byte {
-            b' ' | b'\t' | b'\n' | b'\\' => escaped.extend(format!("\\{byte:03o}").bytes()),
-            byte => escaped.push(byte),
-        }
-    }
-    escaped
 }
 
 impl Database for Sqlite {
@@ -426,8 +439,8 @@ impl File<'_> {
         }
         Err(Error::problem(
             "it is in WAL mode, so that what is given could be lost with its file -wal, and a \
-             program that has it open keeps it so; end that program, or have it run PRAGMA \
-             journal_mode = DELETE",
+             program that has it open keeps it so, as Litestream does; end that program, or have \
+             it run PRAGMA journal_mode = DELETE",
         ))
     }
 
