@@ -56,10 +56,11 @@ impl Service {
         let app: &'static App = Box::leak(Box::new(app));
         app::enter_thread(0);
         let problem = |unusable: db::Unusable| unusable.problem;
-        let registry = db::registry(&checked.db, &app.options.generator.terms());
+        let registry = db::registry(&checked.db, &app.options.generator.terms(), db::Mode::Start);
         let builder = UidGenerator::builder().registry(registry.map_err(problem)?);
         app.set_uids(builder.build().map_err(|error| error.to_string())?);
-        let source = db::source(&checked.db, app.options.table).map_err(problem)?;
+        let source =
+            db::source(&checked.db, app.options.table, db::Mode::Start).map_err(problem)?;
         let segments = Segments::builder().source(source.clone()).loads(app.loads);
         let segments = segments.build().map_err(|error| error.to_string())?;
         app.set_tags(DenseNumbers { segments, source: Arc::new(source.clone()), store: source });

@@ -21,7 +21,7 @@ use uidring::{LeadLimit, RegistryError, UidGenerator};
 
 use crate::app::health::Observer;
 use crate::app::{self, App, DenseNumbers};
-use crate::config::db;
+use crate::config::db::{self, Mode};
 use crate::config::open_files::Plan;
 use crate::config::options::Options;
 use crate::http;
@@ -150,7 +150,7 @@ impl Service {
             let source = Arc::new(source.clone()) as Arc<dyn SegmentSource>;
             RecordedSource { source, loads: &watch.loads, of }
         };
-        let store = db::source(&checked.db, app.options.table).unwrap();
+        let store = db::source(&checked.db, app.options.table, Mode::Start).unwrap();
         let segments = Segments::builder().source(recorded(Use::Here));
         let segments = segments.max_wait(Duration::ZERO).build().unwrap();
         let source_of_clients = Arc::new(recorded(Use::Client));
