@@ -8,23 +8,9 @@ use std::time::{Duration, SystemTime};
 #[cfg(feature = "tracing")]
 use crate::clock::utc;
 use crate::engine::lead::LeadLimit;
+use crate::event::event;
 use crate::layout::Layout;
 use crate::registry::{Lease, RegistryError};
-
-/// Emits an event. Programs recognize it by its name. The message is for people.
-///
-/// A subscriber is foreign code, and may panic where it cannot write to stderr. Whoever emits an
-/// event has more to do behind it, and would otherwise begin again and come to the same panic.
-macro_rules! event {
-    ($level:ident, $name:literal, $($rest:tt)+) => {
-        #[cfg(feature = "tracing")]
-        {
-            let emit = || tracing::$level!(name: $name, target: "uidring", $($rest)+);
-            $crate::foreign::caught(emit);
-        }
-    };
-}
-pub(crate) use event;
 
 /// The error as the field of an event. Subscribers that know errors also show its causes.
 #[cfg(feature = "tracing")]

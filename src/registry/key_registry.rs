@@ -103,7 +103,10 @@ impl<K: KeyStore> WorkerRegistry for KeyRegistry<K> {
         let given = self.given.before();
         let give =
             |transaction: &mut Transaction<'_>| give(transaction, &self.config, request, &given);
-        let (lease, created) = self.client.transact(&ASSIGN, give)?;
+        let (lease, created, is_new) = self.client.transact(&ASSIGN, give)?;
+        if is_new {
+            self.client.tell_new();
+        }
         self.given.add(&lease, created);
         Ok(lease)
     }
@@ -297,20 +300,22 @@ fn use_with(
     Ok(())
 }
 
-/// Gives an id to a process that has the ids `given`. Returns its lease, and the time at which its
-/// record was made.
+/// Gives an id to a process that has the ids `given`. Returns its lease, the time at which its
+/// record was made, and whether it is the first of the registry.
 fn give(
     transaction: &mut Transaction<'_>,
     config: &Config,
     request: &Request,
     given: &GivenBefore,
-) -> Result<(Lease, i64), Fault> {
+) -> Result<(Lease, i64, bool), Fault> {
     let layout = request.layout;
     let ids = config.ids.of(&layout)?;
     if let Some(last) = given.largest() {
         check_identity(transaction, given, last)?;
     }
-    let largest = match used(transaction)? {
+    let used = used(transaction)?;
+    let is_new = used.is_none();
+    let largest = match used {
         None => 0,
         Some(used) => {
             check_use(&(used.layout, used.ids), layout, &ids)?;
@@ -333,7 +338,7 @@ fn give(
         }
         let lease = lease(free.worker, request.now.max(free.reserved_until + 1));
         transaction.put(&key_of(free.worker), launched(free.record, &lease, &host, now));
-        return Ok((lease, free.created));
+        return Ok((lease, free.created, is_new));
     }
     let lease = lease(next_id(largest, &ids)?, request.now);
     // Others may have had this id since the layout was read, and have written both.
@@ -350,7 +355,7 @@ fn give(
     use_with(transaction, &layout, &ids, lease.worker, now)?;
     let record = Document::new().with(CREATED, now);
     transaction.put(&key_of(lease.worker), launched(record, &lease, &host, now));
-    Ok((lease, now))
+    Ok((lease, now, is_new))
 }
 
 /// The record of an id that `lease` gives to a generator on `host`.

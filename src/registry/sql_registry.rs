@@ -211,7 +211,10 @@ impl<D: Tables> WorkerRegistry for SqlRegistry<D> {
             table::give::<D>(transaction, &self.config, request, &given)
         };
         let missing = Missing::Make(&may_make);
-        let (lease, created) = self.client.transact(&Self::ASSIGN, &missing, None, give)?;
+        let (lease, created, is_new) = self.client.transact(&Self::ASSIGN, &missing, None, give)?;
+        if is_new {
+            self.client.tell_new();
+        }
         self.given.add(&lease, created);
         Ok(lease)
     }

@@ -90,7 +90,8 @@ impl SqlRegistry<Sqlite> {
         let deadline = Deadline::after(self.client.timeout);
         let file = &self.client.database;
         let created = file.create(&Sqlite::SCHEMA, Access::Write, Beside::Others, &deadline);
-        created.map_err(|error| self.told("make the tables of the registry", error))
+        created.map_err(|error| self.told("make the tables of the registry", error))?;
+        Ok(())
     }
 
     /// The registry in the file `path`, which exists. Nothing is written, and a file that may only

@@ -251,17 +251,18 @@ pub(super) fn may_begin<D: Tables>(
     D::check_others(transaction, &ids, config.ids != Ids::ALL)
 }
 
-/// Gives an id to a process that has the ids `given`. Returns its lease, and the time at which its
-/// row was written.
+/// Gives an id to a process that has the ids `given`. Returns its lease, the time at which its row
+/// was written, and whether it is the first of the registry.
 pub(super) fn give<D: Tables>(
     transaction: &mut Transaction<'_>,
     config: &Config,
     request: &Request,
     given: &GivenBefore,
-) -> Result<(Lease, i64), Fault> {
+) -> Result<(Lease, i64, bool), Fault> {
     let layout = request.layout;
     let ids = config.ids.of(&layout)?;
     let used_with = used_with::<D>(transaction, true)?;
+    let is_new = used_with.is_none();
     if let Some(last) = given.largest() {
         check_identity::<D>(transaction, given, last)?;
         if used_with.is_none() {
@@ -279,7 +280,7 @@ pub(super) fn give<D: Tables>(
     let Some(duration) = config.lease else {
         let (worker, created) = new_worker::<D>(transaction, &host, &ids)?;
         note_time::<D>(given, created);
-        return Ok((Lease::permanent(worker, &layout), created));
+        return Ok((Lease::permanent(worker, &layout), created, is_new));
     };
     // A stale write never matches a later lease.
     let holder = random_text()?;
@@ -302,7 +303,7 @@ pub(super) fn give<D: Tables>(
         note_time::<D>(given, free.now);
         let lease = lease(free.worker, request.now.max(free.reserved_until + 1));
         if lend_again::<D>(transaction, &free, &grant(&lease))? {
-            return Ok((lease, free.created));
+            return Ok((lease, free.created, is_new));
         }
         refused = Some((free.worker, free.reserved_until));
     }
@@ -310,7 +311,7 @@ pub(super) fn give<D: Tables>(
     note_time::<D>(given, created);
     let lease = lease(worker, request.now);
     write_row::<D>(transaction, LEND, &lend(worker, &grant(&lease)))?;
-    Ok((lease, created))
+    Ok((lease, created, is_new))
 }
 
 /// Stores one of `ids` that was never given before, if there is one. Returns it, and the time at

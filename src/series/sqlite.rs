@@ -14,7 +14,10 @@ impl SqlSeries<Sqlite> {
         let deadline = Deadline::after(self.client.timeout);
         let file = &self.client.database;
         let made = file.create(&Self::SCHEMA, Access::Define, Beside::Others, &deadline);
-        made.map_err(|error| self.client.told(&Self::WORDS, "make the tables of", error))
+        if made.map_err(|error| self.client.told(&Self::WORDS, "make the tables of", error))? {
+            self.client.tell_new();
+        }
+        Ok(())
     }
 
     /// Looks whether the file has the tables, and nothing more.

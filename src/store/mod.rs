@@ -80,6 +80,15 @@ mod key_server;
 pub(crate) mod keys;
 mod kind;
 mod mysql;
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
+pub(crate) mod news;
 mod options;
 #[cfg(any(
     feature = "etcd",

@@ -19,6 +19,8 @@ mod events;
 mod lease_events;
 #[cfg(feature = "metrics")]
 mod metrics;
+#[cfg(all(feature = "series", feature = "sqlite", feature = "tracing"))]
+mod new_store;
 #[cfg(feature = "tracing")]
 mod segment_events;
 #[cfg(feature = "metrics")]

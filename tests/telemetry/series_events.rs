@@ -41,7 +41,13 @@ fn a_period_that_is_nearly_full_is_told_once() {
         drop((tickets, hall, other));
         series.shutdown().unwrap();
         let names: Vec<_> = EVENTS.lock().unwrap().iter().map(|event| event.name).collect();
-        let usual = ["segments_started", "segments_stopped", "series_nearly_full", "series_full"];
+        let usual = [
+            "new_store",
+            "segments_started",
+            "segments_stopped",
+            "series_nearly_full",
+            "series_full",
+        ];
         assert!(names.iter().all(|name| usual.contains(name)), "{names:?}");
     });
 }

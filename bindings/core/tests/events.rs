@@ -40,6 +40,19 @@ fn events_wait_in_a_queue_until_the_program_takes_them() {
     );
     assert!(text.contains(r#" layout="30 | 20 | 13 in seconds from 2026-01-01"#), "{text}");
 
+    // As another folder has, where the path of the store is a relative one.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("uidring.db").display().to_string();
+    for count in [1, 0] {
+        Uids::open(&file, &[]).unwrap().close().unwrap();
+        let new: Vec<_> = taken().into_iter().filter(|event| event.name == "new_store").collect();
+        assert_eq!(new.len(), count);
+        for event in new {
+            assert_eq!(event.level, Level::Warn);
+            assert_eq!(event.fields, [("store", Value::Text(file.clone()))]);
+        }
+    }
+
     // A value of several lines does not end the line.
     let odd = Event {
         fields: vec![("path", Value::Text("a\nb".into())), ("empty", Value::Text(String::new()))],

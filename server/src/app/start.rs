@@ -400,13 +400,6 @@ fn build(
             None
         }
     };
-    if is_new && mode == Mode::Start {
-        tracing::warn!(
-            %db,
-            "no worker id was taken from this store before; if programs had another one, their ids \
-             come again"
-        );
-    }
     Ok(Started { uids, db: db.clone(), is_new })
 }
 

@@ -74,16 +74,13 @@ impl From<StoreError> for Unusable {
     }
 }
 
-/// The stores on servers that were opened, and whether a missing table may be made.
+/// The stores that were opened, and whether they may be made.
 static OPENED: Mutex<Vec<(Db, bool, Store)>> = Mutex::new(Vec::new());
 
-/// The store `db`. On a server it is one and the same each time, so that it can go by another
-/// address.
+/// The store `db`. It is one and the same each time, so that it can go by another address, and
+/// tells once that it is new.
 fn store(db: &Db, may_make: bool) -> Result<Store, StoreError> {
     let open = || if may_make { db.store() } else { db.existing_store() };
-    if db.path().is_some() {
-        return open();
-    }
     let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
     let is_it = |(known, kind, _): &&(Db, bool, Store)| known == db && *kind == may_make;
     if let Some((.., store)) = opened.iter().find(is_it) {

@@ -34,8 +34,9 @@ fn good_options_pass() {
 #[test]
 fn a_check_and_a_start_tell_of_a_store_that_is_new() {
     let server = Server::start(&[]);
-    let told = "no worker id was taken from this store before";
+    let told = "nothing was taken from this store before";
     server.wait_for("told", || server.log().contains(told));
+    assert_eq!(server.log().matches(told).count(), 1, "{}", server.log());
     let folder = server.stop();
     assert_eq!(check(folder.path(), &[], &[]), (Some(0), GOOD.to_owned()));
     let again = Server::start_on(folder, &[]);

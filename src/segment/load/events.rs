@@ -11,7 +11,7 @@ use std::io;
 use std::mem;
 use std::time::Duration;
 
-use crate::engine::events::event;
+use crate::event::event;
 use crate::segment::SegmentError;
 use crate::segment::load::supplier::{Subject, Telling};
 use crate::segment::load::trouble::Trouble;

@@ -14,6 +14,7 @@ use std::time::Duration;
 use super::{Action, Change, Deadline, Document, Entry, Error, Fault, KeyStore, Session, Words};
 use crate::store::StorageError;
 use crate::store::call::random_text;
+use crate::store::news::News;
 use crate::store::password::advised;
 use crate::sync::{Arc, Mutex, lock, sleep};
 
@@ -36,6 +37,7 @@ pub struct Client<K> {
     pub timeout: Duration,
     /// The name of the store that this client, or a clone, has seen.
     seen: Arc<Mutex<Option<String>>>,
+    news: News,
 }
 
 /// What is called, and what is said if it fails.
@@ -75,7 +77,12 @@ enum Run<T> {
 
 impl<K: KeyStore> Client<K> {
     pub fn new(store: K) -> Client<K> {
-        Client { store, timeout: DEFAULT_TIMEOUT, seen: Arc::default() }
+        Client { store, timeout: DEFAULT_TIMEOUT, seen: Arc::default(), news: News::default() }
+    }
+
+    /// Tells operators, once, that nothing was taken from the store before.
+    pub fn tell_new(&self) {
+        self.news.tell(&self.store.name());
     }
 
     /// Runs `body` until what it writes is committed with nothing changed that it has read.
@@ -223,6 +230,7 @@ impl<K: KeyStore> Client<K> {
         deadline: &Deadline,
         result: T,
     ) -> Result<Run<T>, Error> {
+        let is_new = store.is_none();
         let store = if let Some(store) = store {
             store
         } else {
@@ -248,6 +256,9 @@ impl<K: KeyStore> Client<K> {
             return Ok(Run::Again);
         }
         self.note_store(Some(store));
+        if is_new {
+            self.tell_new();
+        }
         Ok(Run::Done(result))
     }
 

@@ -9,6 +9,7 @@ use super::{
     columns, statements,
 };
 use crate::store::StorageError;
+use crate::store::news::News;
 use crate::store::password::advised;
 use crate::sync::{Arc, Mutex, lock, sleep};
 
@@ -41,6 +42,7 @@ pub struct Client<D> {
     /// The tables of this library that a call of this client, or of a clone, has seen. So a process
     /// that runs notices where they have been lost.
     seen: Arc<Mutex<BTreeSet<&'static str>>>,
+    news: News,
 }
 
 /// What is called, and what is said if it fails.
@@ -67,12 +69,23 @@ pub enum Missing<'a, E> {
 
 impl<D: Database> Client<D> {
     pub fn new(database: D) -> Client<D> {
-        Client { database, timeout: DEFAULT_TIMEOUT, may_make: true, seen: Arc::default() }
+        Client {
+            database,
+            timeout: DEFAULT_TIMEOUT,
+            may_make: true,
+            seen: Arc::default(),
+            news: News::default(),
+        }
     }
 
     #[cfg(feature = "sqlite")]
     pub fn has_seen_tables(&self) -> bool {
         !lock(&self.seen).is_empty()
+    }
+
+    /// Tells operators, once, that nothing was taken from the database before.
+    pub fn tell_new(&self) {
+        self.news.tell(&self.database.name());
     }
 
     /// The error of something other than a transaction that could not do what it was `doing`.
@@ -268,7 +281,13 @@ impl<D: Database> Client<D> {
                 statements(schema.sql)
             ))
             .into()),
-            made => Ok(made?),
+            made => {
+                made?;
+                if let Missing::Make(_) = missing {
+                    self.tell_new();
+                }
+                Ok(())
+            }
         }
     }
 }

@@ -83,18 +83,19 @@ impl Sqlite {
     }
 
     /// Makes the file and its tables, `beside` those of others if it may. Nothing is written where
-    /// they are there. Fails where calls with this `access` would.
+    /// they are there. Fails where calls with this `access` would. Returns whether it made them.
     pub fn create(
         &self,
         schema: &Schema,
         access: Access,
         beside: Beside,
         deadline: &Deadline,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let mut file = self.open(schema, deadline, OpenFlags::SQLITE_OPEN_CREATE)?;
         let state = file.state()?;
         // In a transaction of its own, and harmless where another process has just done the same.
-        if state == State::Empty || (state == State::Others && beside == Beside::Others) {
+        let makes = state == State::Empty || (state == State::Others && beside == Beside::Others);
+        if makes {
             file.make_tables()?;
         }
         file.check()?;
@@ -105,7 +106,10 @@ impl Sqlite {
         if state == (State::Ours { has_version: false }) {
             tables::take_over(&mut file.db, schema)?;
         }
-        if access == Access::Write && file.has_log()? { file.leave_log() } else { Ok(()) }
+        if access == Access::Write && file.has_log()? {
+            file.leave_log()?;
+        }
+        Ok(makes)
     }
 
     fn open<'a>(

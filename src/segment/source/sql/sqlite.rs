@@ -65,11 +65,14 @@ impl SqlSegments<Sqlite> {
             |beside| self.client.database.create(&Sqlite::OWN, Access::Write, beside, &deadline);
         let created = match create(Beside::Nothing) {
             // Whoever uses those tables asks for no others.
-            Err(Error::OthersTables) if self.has_others(&deadline) => Ok(()),
+            Err(Error::OthersTables) if self.has_others(&deadline) => Ok(false),
             Err(Error::OthersTables) => create(Beside::Others),
             created => created,
         };
-        created.map_err(|error| self.told("make the tables of", error))
+        if created.map_err(|error| self.told("make the tables of", error))? {
+            self.client.tell_new();
+        }
+        Ok(())
     }
 
     /// The tags in the file `path`, which exists. Nothing is written, and a file that may only be
