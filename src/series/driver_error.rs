@@ -2,6 +2,8 @@
 //! waits that took too long, and connections that broke.
 
 use std::error::Error;
+#[cfg(feature = "postgres")]
+use std::io;
 
 /// Whether the error that a driver said, or one of its causes, is such a one.
 pub(crate) fn is_transient(error: &(dyn Error + 'static)) -> bool {
@@ -9,6 +11,7 @@ pub(crate) fn is_transient(error: &(dyn Error + 'static)) -> bool {
 }
 
 /// `None` where the error is none of a driver's.
+#[allow(unused_variables, reason = "there are no drivers but those of features")]
 fn of_a_driver(error: &(dyn Error + 'static)) -> Option<bool> {
     let known: &[Option<bool>] = &[
         #[cfg(feature = "sqlite")]
@@ -33,7 +36,7 @@ fn rusqlite(error: &(dyn Error + 'static)) -> Option<bool> {
 fn tokio_postgres(error: &(dyn Error + 'static)) -> Option<bool> {
     let error = error.downcast_ref::<tokio_postgres::Error>()?;
     // Without a code, the connection broke; or a value of the program's did not fit.
-    let broke = || error.is_closed() || error.source().is_some_and(|e| e.is::<std::io::Error>());
+    let broke = || error.is_closed() || error.source().is_some_and(<dyn Error>::is::<io::Error>);
     Some(error.code().map_or_else(broke, |code| is_sqlstate(code.code())))
 }
 

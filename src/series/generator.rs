@@ -319,7 +319,8 @@ impl SeriesGenerator {
     /// trait](GaplessTransaction) says. Those that wait return a future.
     ///
     /// Until it ends, all other transactions that count in the same period and scope wait: count
-    /// as the last step before the commit.
+    /// as the last step before the commit; or as the first one, before the transaction reads, where
+    /// it would be refused otherwise, as [the trait](GaplessTransaction) says.
     ///
     /// Show the number to nobody before the commit has succeeded: after a rollback, also one to a
     /// savepoint, another document gets it. So it does where a crash takes the commit back. How
@@ -350,7 +351,8 @@ impl SeriesGenerator {
     /// # Errors
     ///
     /// [`SeriesError::NotGapless`], [`SeriesError::OtherDatabase`], [`SeriesError::Transaction`]
-    /// when the database refuses the statement, such as to avoid a deadlock,
+    /// when the database refuses the statement, such as to avoid a deadlock
+    /// ([`is_transient`](SeriesError::is_transient) says whether a new transaction may count),
     /// [`SeriesError::Changed`] when the transaction began before a change; otherwise as
     /// [`take`](SeriesGenerator::take). Roll the transaction back after an error, and after a
     /// future that was dropped: the database may have counted, and a commit would leave a gap.

@@ -25,6 +25,7 @@ pub enum Error {
     /// There are tables of these names, and they are others.
     ForeignTables(Option<Cause>),
     /// The file has tables of others, and none of this library's.
+    #[cfg_attr(not(feature = "sqlite"), allow(dead_code))] // no server is a file
     OthersTables,
     /// The file is no database.
     ForeignFile { problem: &'static str, source: Option<Cause> },

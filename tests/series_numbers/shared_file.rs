@@ -22,8 +22,8 @@ fn theirs(path: &Path) -> (i64, i64, String, Vec<String>) {
     let sql = "SELECT ifnull(sql, name) FROM sqlite_master WHERE tbl_name NOT LIKE 'uidring%' \
                AND tbl_name NOT IN ('worker_node', 'sqlite_sequence')";
     let mut statement = db.prepare(sql).unwrap();
-    let made = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-    (pragma("user_version"), pragma("application_id"), mode, made)
+    let items = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    (pragma("user_version"), pragma("application_id"), mode, items)
 }
 
 const DOCUMENTS: &str = "CREATE TABLE invoice (number TEXT PRIMARY KEY);
