@@ -183,12 +183,19 @@ async fn count_up(
     if driver.dialect() == Dialect::MySql {
         let key = vec![counter.series.into(), counter.scope.into(), period.as_str().into()];
         rows = driver.rows(words.translate(COUNTED), key).await?;
+        rows.retain(has_counted);
         if let Some(problem) = problem_of(&rows) {
             return Err(format!("its table uidring_series_counter {problem}").into());
         }
     }
     let number = rows.into_iter().next().and_then(|row| row.into_iter().next().flatten());
     number.map(|text| Ok(text.parse()?)).transpose()
+}
+
+/// Whether the statement before the one that read this row with [`COUNTED`] has written something.
+fn has_counted(row: &Texts) -> bool {
+    let written = row.get(2).and_then(|text| text.as_deref()?.parse().ok());
+    written.is_some_and(|rows: i64| rows > 0)
 }
 
 /// What is wrong with the table of MySQL whose rows [`COUNTED`] has found. PostgreSQL and SQLite
@@ -220,8 +227,10 @@ const COUNT: &str = "INSERT INTO uidring_series_counter \
     AND created = {number?} {turn} {lock} {if there} \
     last_number = uidring_series_counter.last_number + 1, modified = {now} {returning}";
 
-/// What MySQL has in place of `RETURNING`. The row is this transaction's, so it has the number, as
-/// long as the engine has locks and the key is there.
+/// What MySQL has in place of `RETURNING`. Where [`COUNT`] has written something, the row is this
+/// transaction's, so it has the number, as long as the engine has locks and the key is there. The
+/// third column says so. As a condition it would not: MySQL 9 asks once for `ROW_COUNT()` in the
+/// conditions of a prepared statement, and takes the answer for each time that it is executed.
 const COUNTED: &str = "SELECT {text}last_number), \
     CASE WHEN (SELECT ENGINE FROM information_schema.TABLES \
         WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'uidring_series_counter') <> 'InnoDB' \
@@ -229,9 +238,9 @@ const COUNTED: &str = "SELECT {text}last_number), \
     WHEN (SELECT SUM(IF(COLUMN_NAME IN ('series', 'scope', 'period'), 1, 4)) \
         FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() \
         AND TABLE_NAME = 'uidring_series_counter' AND INDEX_NAME = 'PRIMARY') = 3 \
-    THEN 'sound' ELSE 'no key' END \
+    THEN 'sound' ELSE 'no key' END, CAST(ROW_COUNT() AS CHAR) \
     FROM uidring_series_counter \
-    WHERE ROW_COUNT() > 0 AND series = ? AND scope = ? AND period = ?";
+    WHERE series = ? AND scope = ? AND period = ?";
 
 /// The words of a kind of database.
 struct Words {
