@@ -448,8 +448,8 @@ async fn a_transaction_of_mysql_from_before_a_change_gives_no_number() {
     assert_eq!(number.as_str(), "2999-00001");
 }
 
-/// On one connection, whose driver prepares each statement once: a number that was not counted is not
-/// read from what the one before has left, and one that was counted is read.
+/// On one connection, whose driver prepares each statement once, a number that was not counted is
+/// not read from what the one before has left, and one that was counted is read.
 async fn what_is_not_counted_is_not_given(url: &str) {
     let series = || Series::builder().store(&Store::open(url).unwrap()).build().unwrap();
     let definition = |pattern| SeriesDefinition::new(pattern).unwrap().gapless();
