@@ -2,7 +2,8 @@
 //! own, on which a day passes in two seconds and which now and then steps back over midnight. They
 //! are killed, stopped and woken again, and ended cleanly; servers crash and start again, hang, and
 //! lose their connections. At the end no text was given twice, each was of the day and the scope
-//! that it says, and the documents that were committed have all gapless numbers from 1 on.
+//! that it says, and the documents that were committed have all gapless numbers from 1 on. Tickets
+//! are taken many at a time, and whoever finds them used up gives their numbers one more digit.
 //!
 //! ```sh
 //! UIDRING_STORM_SEED=1 UIDRING_STORM_SECONDS=60 \
@@ -37,7 +38,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use takers::{BadServer, Taker, number, until_shown};
 use uidring::Store;
 use uidring::clock::Clock;
-use uidring::series::{Period, Series, SeriesDefinition, SeriesGenerator};
+use uidring::series::{Period, Series, SeriesDefinition, SeriesError, SeriesGenerator};
 
 const DATABASE: &str = "UIDRING_STORM_DATABASE";
 const LOG: &str = "UIDRING_STORM_LOG";
@@ -73,6 +74,11 @@ fn orders() -> SeriesDefinition {
 
 fn invoices() -> SeriesDefinition {
     SeriesDefinition::new("I{n:9}").unwrap().gapless()
+}
+
+/// With so many digits.
+fn tickets(width: u32) -> SeriesDefinition {
+    SeriesDefinition::new(&format!("{{scope}}:{{n:{width}}}")).unwrap().step(20)
 }
 
 /// Takes until its standard input ends, and notes each number.
@@ -138,6 +144,10 @@ fn take(
         );
         writeln!(log, "{number}").unwrap();
     }
+    let scope = SCOPES[rng.usize(0..SCOPES.len())];
+    if let Ok(tickets) = series.get("tickets") {
+        take_tickets(series, &tickets, scope, rng.usize(1..150), log);
+    }
     if let Ok(invoices) = series.get("invoices") {
         let is_kept = rng.u8(0..4) > 0;
         // What fails is rolled back.
@@ -148,6 +158,25 @@ fn take(
         } else {
             invoice_in_file(&invoices, database, is_kept)
         };
+    }
+}
+
+/// Notes what was counted, as a number is the same with fewer digits and with more.
+fn take_tickets(series: &Series, all: &SeriesGenerator, scope: &str, count: usize, log: &mut File) {
+    match all.scope(scope).take_batch(count) {
+        Ok(taken) => {
+            for number in &taken {
+                let parsed = all.parse(number.as_str()).unwrap();
+                assert_eq!((parsed.value(), parsed.scope()), (number.value(), Some(scope)));
+                writeln!(log, "{scope}/ticket-{}", number.value()).unwrap();
+            }
+            assert!(taken.is_sorted_by(|one, other| one.value() < other.value()));
+        }
+        Err(SeriesError::Full { largest, .. }) => {
+            // Another process may have done it.
+            let _ = series.widen("tickets", tickets(largest.ilog10() + 2));
+        }
+        Err(_) => {}
     }
 }
 
@@ -213,6 +242,7 @@ fn storm_for(seconds: u64, kind: Option<Server>) -> bool {
         let series = Series::builder().store(&Store::open(&database).unwrap()).build().unwrap();
         series.create("orders", orders()).unwrap();
         series.create("invoices", invoices()).unwrap();
+        series.create("tickets", tickets(1)).unwrap();
         match kind {
             Some(kind) => assert!(kind.script(&database, &format!("{create};")).0),
             None => Connection::open(&database).unwrap().execute_batch(create).unwrap(),

@@ -19,7 +19,7 @@
 //! ```
 //!
 //! * [`Series`]: the series of a store. Their definitions are in the store, so that all processes
-//!   write alike. A [`change`](Series::change) begins with a period.
+//!   write alike. A [`change`](Series::change) begins with a period, and a wider number at once.
 //! * [`SeriesGenerator`]: the numbers of one series, or of one scope of it, such as a shop.
 //! * [`SeriesDefinition`]: a [`Pattern`], the time zone in which its days begin, and how its
 //!   numbers are counted.

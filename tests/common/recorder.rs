@@ -80,6 +80,22 @@ impl Keeping {
     }
 }
 
+impl Keeping {
+    /// The gauges and counters, each with its labels.
+    #[allow(dead_code)] // not every test looks at all of them
+    pub fn labelled(&self) -> Vec<(String, BTreeMap<String, String>, f64)> {
+        let load = |value: &AtomicU64| value.load(Ordering::Relaxed);
+        let count = |value: &AtomicU64| f64::from(u32::try_from(load(value)).unwrap());
+        let counters = self.counters.all().into_iter().map(|(key, it)| (key, count(&it)));
+        let gauges = self.gauges.all().into_iter();
+        let gauges = gauges.map(|(key, value)| (key, f64::from_bits(load(&value))));
+        let label = |label: &metrics::Label| (label.key().to_owned(), label.value().to_owned());
+        let all = counters.chain(gauges);
+        all.map(|(key, value)| (key.name().to_owned(), key.labels().map(label).collect(), value))
+            .collect()
+    }
+}
+
 impl Recorder for Keeping {
     fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
     fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}

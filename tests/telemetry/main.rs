@@ -29,5 +29,7 @@ mod segment_metrics;
 mod segment_subscriber;
 #[cfg(all(feature = "series", feature = "sqlite", feature = "tracing"))]
 mod series_events;
+#[cfg(all(feature = "metrics", feature = "series", feature = "sqlite"))]
+mod series_metrics;
 #[cfg(feature = "tracing")]
 mod shutdown_subscriber;

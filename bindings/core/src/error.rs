@@ -196,6 +196,11 @@ impl From<SeriesError> for Error {
         match error {
             SeriesError::Take(error) => Error::from(error),
             SeriesError::Load(error) => Error::from(error),
+            SeriesError::Full { ref series, .. } => {
+                let change = format!("uidring series change {series} PATTERN --from now");
+                let message = format!("{}: {change}", with_causes(&error));
+                Error { kind: Kind::Refused, message }
+            }
             SeriesError::BadName { .. }
             | SeriesError::BadRequest { .. }
             | SeriesError::Definition(_)

@@ -196,6 +196,51 @@ fn issued(number: SeriesNumber, scope: Option<&str>) -> Issued {
 mod tests {
     use super::*;
 
+    /// Before and after a restart, for one number and for many, and until it is widened.
+    #[test]
+    fn a_full_series_is_told_by_its_name_and_goes_on_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("uidring.db");
+        let open = || SeriesStore::open(file.to_str().unwrap(), &[]).unwrap();
+        let series = open();
+        series.create("inv", "I{n:2}", &[]).unwrap();
+        let values = |count| -> Vec<u64> {
+            let numbers = series.next_many("inv", None, None, count).unwrap();
+            numbers.iter().map(|number| number.value).collect()
+        };
+        assert_eq!(series.next("inv", None, None).unwrap().value, 1);
+        assert_eq!(values(50), (2..=51).collect::<Vec<_>>());
+        assert_eq!(series.next("inv", None, None).unwrap().value, 52);
+        assert_eq!(values(150), (53..=99).collect::<Vec<_>>());
+        let assert_full = |series: &SeriesStore| {
+            for error in [
+                series.next("inv", None, None).unwrap_err(),
+                series.next("inv", None, Some("2026-11-24")).unwrap_err(),
+                series.next_many("inv", None, None, 9).unwrap_err(),
+            ] {
+                assert_eq!(error.kind, crate::error::Kind::Refused);
+                let message = &error.message;
+                assert!(message.starts_with("the series \"inv\" has given all"), "{message}");
+                assert!(
+                    message.ends_with(": uidring series change inv PATTERN --from now"),
+                    "{message}"
+                );
+            }
+        };
+        assert_full(&series);
+        let again = open();
+        assert_full(&again);
+        let status: serde_json::Value =
+            serde_json::from_str(&again.status("inv", None).unwrap()).unwrap();
+        assert_eq!((&status["full"], &status["tight"][0]["last"]), (&1.into(), &99.into()));
+        again.series.widen("inv", SeriesDefinition::new("I{n:3}").unwrap()).unwrap();
+        assert_eq!(again.next("inv", None, None).unwrap().text, "I100");
+        for series in [&open(), &series] {
+            assert!(series.next("inv", None, None).unwrap().value > 100);
+        }
+        assert_eq!(series.parse("inv", "I07").unwrap().value, 7);
+    }
+
     #[test]
     fn a_series_that_is_used_keeps_the_numbers_that_it_has_loaded() {
         let folder = tempfile::tempdir().unwrap();

@@ -305,8 +305,8 @@ fn a_forecast_warns_from_80_percent_on() {
     assert_eq!(lines[2][..6], ["ever", "oslo", "800", "999", "80", "%"]);
     assert_eq!(lines[2].last(), Some(&"min"), "in 2 h 29 min: {page}");
     let warning = "1 of 2 counters have 80 % of what fits, now or at the end of the period: \
-                   `uidring series change parcels` sets a pattern with a wider number, from a \
-                   later period on\n";
+                   `uidring series change parcels` sets a pattern with a wider number, at once or \
+                   from a later period on\n";
     assert!(page.ends_with(warning), "{page}");
     let report = json(&on(folder, "forecast parcels --json"));
     let [lima, oslo] = [&report["counters"][0], &report["counters"][1]];
@@ -315,6 +315,42 @@ fn a_forecast_warns_from_80_percent_on() {
     let full: jiff::Timestamp = oslo["full_at"].as_str().unwrap().parse().unwrap();
     let hours = full.duration_since(jiff::Timestamp::now()).as_secs_f64() / 3600.0;
     assert!((2.0..2.6).contains(&hours), "{hours}");
+}
+
+/// The command that the complaint shows is run as it stands there.
+#[test]
+fn a_full_series_goes_on_at_once() {
+    let folder = folder();
+    let folder = folder.path();
+    for (name, pattern, scope) in [
+        ("seats", "S{n:1}", ""),
+        ("years", "{yyyy}-{n:1}", ""),
+        ("shops", "{scope}/{n:1}", " --scope shop-7"),
+    ] {
+        on(folder, &format!("create {name} {pattern}"));
+        let next = format!("next {name}{scope}");
+        assert_eq!(on(folder, &format!("{next} -n 9")).lines().count(), 9);
+        let complaint = refused(folder, &next);
+        let told = complaint.split_whitespace().collect::<Vec<_>>().join(" ");
+        let full = format!("the series \"{name}\"");
+        assert!(told.contains(&full) && told.contains("9 is the largest that fits"), "{told}");
+        assert!(!told.contains(&format!("{name}/1/")), "{told}");
+        let wider = pattern.replace("{n:1}", "{n:2}");
+        let change = format!("uidring series change {name} '{wider}' --from now");
+        assert!(told.ends_with(&change), "{told}");
+        let page = on(folder, &format!("change {name} {wider} --from now"));
+        assert!(page.starts_with(&format!("the series {name} from now on: {wider}, ")), "{page}");
+        let number = on(folder, &next);
+        assert!(number.ends_with("10\n"), "{number}");
+        let ninth = number.replace("10\n", "9");
+        assert!(on(folder, &format!("parse {name} {ninth}")).contains("value   9\n"));
+        let list = on(folder, &format!("list {name}"));
+        assert!(list.contains("version 2  in place of version 1, "), "{list}");
+    }
+    let error = refused(folder, "change years {yyyy}{MM}-{n:3} --from now");
+    let told = error.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("only a wider number may begin at once"), "{told}");
+    assert!(told.ends_with("name the day with which it begins"), "{told}");
 }
 
 #[test]

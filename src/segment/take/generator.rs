@@ -185,8 +185,9 @@ impl SegmentGenerator {
         std::future::poll_fn(|context| turn.poll(context)).await
     }
 
-    /// Fills `buffer` with new numbers, which strictly increase. One atomic add claims up to 65,536
-    /// of them.
+    /// Fills `buffer` with new numbers, which strictly increase: those that so many takes of this
+    /// thread would have got. One atomic add claims up to 65,536 of them. If there are fewer, the
+    /// error says how many.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {
@@ -221,8 +222,9 @@ impl SegmentGenerator {
         Ok(())
     }
 
-    /// Takes `count` numbers, one with each call of the iterator's `next`. They strictly increase.
-    /// One atomic add claims up to 65,536 of them, as with [`fill`](SegmentGenerator::fill), but no
+    /// Takes `count` numbers, one with each call of the iterator's `next`. They strictly increase,
+    /// and are those that so many takes of this thread would have got when the claim was made. One
+    /// atomic add claims up to 65,536 of them, as with [`fill`](SegmentGenerator::fill), but no
     /// buffer is needed.
     ///
     /// An error is the last item. The numbers before it are the caller's to use. If the iterator is

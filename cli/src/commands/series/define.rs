@@ -1,7 +1,8 @@
 //! `uidring series create` and `change`: what a series is.
 
 use uidring::series::{
-    Date, Pattern, Series, SeriesDefinition, SeriesError, SeriesRecord, valid_scope,
+    Date, ParseDateError, Pattern, Series, SeriesDefinition, SeriesError, SeriesRecord,
+    SeriesVersion, valid_scope,
 };
 use uidring_args::{Db, SeriesArgs, quantity, with_causes};
 
@@ -88,14 +89,16 @@ impl Create {
 
 /// Write the numbers of a series otherwise, from a day on
 ///
-/// A period begins with that day, is not closed, and has given no number yet. Older numbers are
-/// still read, and programs that run learn of the change by themselves. The time zone and the kind
-/// of the series stay, and so do its step and its first number unless they are named. A pattern
-/// that could write the text of an older number is refused.
+/// A period begins with that day, is not closed, and has given no number yet. More digits for the
+/// number may begin at once, `--from now`, also where the period has given all its numbers. Older
+/// numbers are still read, and programs that run learn of the change by themselves. The time zone
+/// and the kind of the series stay, and so do its step and its first number unless they are named.
+/// A pattern that could write the text of an older number is refused.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  uidring series change orders 'SO{yyyy}{MM}{dd}-{n:7}' --from 2027-01-01
+  uidring series change orders 'SO{yyyy}{MM}{dd}-{n:7}' --from now   only more digits
+  uidring series change orders 'SO{yyyy}{MM}-{n:7}' --from 2027-01-01
   uidring series change parcels '{scope}/{GGGG}W{ww}-{n:5}' --from 2027-01-04
   uidring series change claims 'C{fy}-{n:6}' --from 2027-04-01 --step 500")]
 pub(crate) struct Change {
@@ -107,9 +110,9 @@ pub(crate) struct Change {
     #[arg(value_name = "PATTERN")]
     pattern: Pattern,
 
-    /// The first day of the change, with which a period begins: 2027-01-01
-    #[arg(long, value_name = "DATE")]
-    from: Date,
+    /// The first day of the change, with which a period begins: 2027-01-01, or now
+    #[arg(long, value_name = "DATE", value_parser = begins)]
+    from: Begins,
 
     /// How many numbers a process takes at a time, fewer where the pattern has few: 500, 20k
     /// [default: as before]
@@ -124,6 +127,20 @@ pub(crate) struct Change {
     db: DbArg,
 }
 
+/// When a change begins.
+#[derive(Clone, Copy, Debug)]
+enum Begins {
+    Now,
+    On(Date),
+}
+
+fn begins(text: &str) -> Result<Begins, String> {
+    match text {
+        "now" => Ok(Begins::Now),
+        text => text.parse().map(Begins::On).map_err(|error: ParseDateError| error.to_string()),
+    }
+}
+
 impl Change {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let new = definition(&self.pattern)?;
@@ -134,7 +151,10 @@ impl Change {
     fn change(&self, db: &Db, series: &Series, new: SeriesDefinition) -> Result<String, Failure> {
         let series_of_name = series.get(&self.series).map_err(|error| failure(db, &error))?;
         let record = series_of_name.record()?;
-        let before = &record.newest().definition;
+        let before = match self.from {
+            Begins::On(from) => &record.version_on(from).definition,
+            Begins::Now => present(&record, &series_of_name.pattern()),
+        };
         let mut new = new.time_zone(before.time_zone_name());
         if before.is_gapless() {
             new = new.gapless();
@@ -145,12 +165,26 @@ impl Change {
         let step = self.step.unwrap_or(before.step_size());
         let first = self.first.unwrap_or(before.first_number());
         let new = counted(new, Some(step), Some(first));
-        let record = series.change(&self.series, new, self.from)?;
-        let newest = record.newest();
-        let (begins, newest) = (newest.begins, told(&newest.definition));
-        let page = paragraph(&format!("the series {} from {begins} on: {newest}", self.series));
+        let record = match self.from {
+            Begins::On(from) => series.change(&self.series, new, from),
+            Begins::Now => series.widen(&self.series, new),
+        };
+        let record = record?;
+        let SeriesVersion { begins, definition, .. } = record.newest();
+        let from = match self.from {
+            Begins::On(from) if from == *begins => format!("from {from} on"),
+            _ => "from now on".to_owned(),
+        };
+        let page = paragraph(&format!("the series {} {from}: {}", self.series, told(definition)));
         Ok(page + &remark("numbers from before are still read"))
     }
+}
+
+/// The definition whose `pattern` writes the numbers of today.
+fn present<'a>(record: &'a SeriesRecord, pattern: &Pattern) -> &'a SeriesDefinition {
+    let writes = |version: &&SeriesVersion| version.definition.pattern() == pattern;
+    let present = record.versions.iter().rev().find(writes);
+    &present.unwrap_or_else(|| record.newest()).definition
 }
 
 fn definition(pattern: &Pattern) -> Result<SeriesDefinition, Failure> {

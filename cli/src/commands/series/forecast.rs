@@ -133,7 +133,7 @@ fn page(series: &str, all: &[Forecast], now: SystemTime) -> String {
 fn warning(series: &str, who: &str) -> String {
     let text = format!(
         "{who} 80 % of what fits, now or at the end of the period: `uidring series change \
-         {series}` sets a pattern with a wider number, from a later period on"
+         {series}` sets a pattern with a wider number, at once or from a later period on"
     );
     paint(YELLOW, paragraph(&text))
 }

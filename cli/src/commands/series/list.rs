@@ -204,6 +204,15 @@ fn page(record: &SeriesRecord, counters: &[CounterRecord], now: SystemTime) -> S
     for version in &record.versions {
         let from =
             begins(version.begins).map_or_else(String::new, |day| format!("from {day} on, "));
+        let widened = record
+            .versions
+            .iter()
+            .rev()
+            .find(|before| before.begins == version.begins && before.number < version.number);
+        let from = match widened {
+            Some(before) => format!("{from}in place of version {}, ", before.number),
+            None => from,
+        };
         page += &text::row::<9>(
             &format!("version {}", version.number),
             DIM,

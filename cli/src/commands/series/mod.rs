@@ -101,8 +101,24 @@ fn failure(db: &Db, error: &SeriesError) -> Failure {
         SeriesError::NoSuchSeries { series, .. } => {
             complaint(&(why + ":"), &about(db, "create", series, &["PATTERN"]))
         }
+        SeriesError::Full { series, .. } => match wider(db, series) {
+            Some(pattern) => {
+                complaint(&(why + ":"), &about(db, "change", series, &[&pattern, "--from", "now"]))
+            }
+            None => Failure::Failed(why),
+        },
         _ => Failure::Failed(why),
     }
+}
+
+/// The present pattern of a series with a wider number.
+fn wider(db: &Db, series: &str) -> Option<String> {
+    let pattern = db::existing_series(db).ok()?.get(series).ok()?.pattern();
+    let (text, width) = (pattern.to_string(), pattern.width()?);
+    // It has at most 18 digits, and otherwise as many as it needs.
+    let wider = if width < 18 { format!("{{n:{}}}", width + 1) } else { "{n}".to_owned() };
+    let number = format!("{{n:{width}}}");
+    text.contains(&number).then(|| text.replacen(&number, &wider, 1))
 }
 
 /// "SO{yyyy}{MM}{dd}-{n:6}, anew each day of Asia/Shanghai, up to 999,999; fast, ..".

@@ -132,7 +132,7 @@ impl Args {
                 0 => patiently(db, || numbers.take()),
                 _ => numbers.take(),
             };
-            self.write(&number?, run, to)?;
+            self.write(&number.map_err(|error| failure(db, &error))?, run, to)?;
         }
         Ok(())
     }
@@ -148,7 +148,8 @@ impl Args {
     ) -> Result<(), Failure> {
         while run.done() < self.count && !run.is_stopped() {
             let count = BATCH.min(self.count - run.done());
-            for number in patiently(db, || numbers.take_n_for(date, count))? {
+            let taken = patiently(db, || numbers.take_n_for(date, count));
+            for number in taken.map_err(|error| failure(db, &error))? {
                 self.write(&number, run, to)?;
             }
         }
