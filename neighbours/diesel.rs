@@ -1,5 +1,8 @@
-//! UIDs through diesel: a round trip on SQLite, and what the other backends would be sent.
+//! UIDs through diesel: a round trip on SQLite, unsigned columns of MySQL, and what each backend
+//! would be sent.
 
+#[path = "../tests/common/databases/mod.rs"]
+mod databases;
 mod uids;
 
 use diesel::connection::SimpleConnection;
@@ -9,7 +12,7 @@ use diesel::mysql::Mysql;
 use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::serialize::ToSql;
-use diesel::sql_types::{Array, BigInt, Nullable};
+use diesel::sql_types::{Array, BigInt, Nullable, Unsigned};
 use diesel::sqlite::Sqlite;
 use diesel::{debug_query, insert_into};
 use uidring::Uid;
@@ -72,6 +75,66 @@ fn sqlite() {
     assert_eq!(cause(null.unwrap_err()), "Unexpected null for non-null column");
 }
 
+mod unsigned {
+    use super::*;
+
+    diesel::table! {
+        orders {
+            id -> Unsigned<BigInt>,
+            invoice -> Nullable<Unsigned<BigInt>>,
+        }
+    }
+
+    #[derive(
+        Clone,
+        Debug,
+        PartialEq,
+        AsChangeset,
+        Identifiable,
+        Insertable,
+        Queryable,
+        QueryableByName,
+        Selectable,
+    )]
+    #[diesel(table_name = orders)]
+    pub struct Order {
+        pub id: Uid,
+        pub invoice: Option<Uid>,
+    }
+}
+
+/// As Laravel and Rails make their keys.
+#[test]
+#[ignore = "needs a MySQL or MariaDB server"]
+fn unsigned_columns_of_mysql_are_read() {
+    use unsigned::{Order, orders as unsigned_orders};
+
+    let database = databases::Server::MySql.database();
+    let mut db = MysqlConnection::establish(&database.url).unwrap();
+    let create = "CREATE TABLE orders (id BIGINT UNSIGNED PRIMARY KEY, invoice BIGINT UNSIGNED)";
+    db.batch_execute(create).unwrap();
+    let [first, second] = uids::two();
+    for (id, invoice) in [(first, None), (second, Some(first)), (Uid::MAX, Some(Uid::MIN))] {
+        let mut order = Order { id, invoice };
+        insert_into(unsigned_orders::table).values(&order).execute(&mut db).unwrap();
+        assert_eq!(unsigned_orders::table.find(id).first::<Order>(&mut db).unwrap(), order);
+        order.invoice = Some(second);
+        diesel::update(&order).set(&order).execute(&mut db).unwrap();
+        let found = unsigned_orders::table
+            .filter(unsigned_orders::id.eq_any([id]))
+            .select(Order::as_select());
+        assert_eq!(found.load(&mut db).unwrap(), [order.clone()]);
+        // A schema that says otherwise.
+        let signed = orders::table.filter(orders::id.eq(id));
+        assert_eq!(signed.first::<(Uid, Option<Uid>)>(&mut db).unwrap(), (id, Some(second)));
+    }
+    for id in ["0", "9223372036854775808", "18446744073709551615"] {
+        let select = diesel::select(sql::<Unsigned<BigInt>>(&format!("CAST({id} AS UNSIGNED)")));
+        let error = select.get_result::<Uid>(&mut db).unwrap_err();
+        assert!(cause(error).starts_with(&format!("{id} is not a UID")));
+    }
+}
+
 /// What a value was refused for. Where diesel names the field, the reason is the source.
 fn cause(error: diesel::result::Error) -> String {
     let diesel::result::Error::DeserializationError(field) = error else { panic!("{error:?}") };
@@ -105,9 +168,11 @@ fn each_backend_has_uids() {
         Option<Uid>: ToSql<Nullable<BigInt>, DB> + FromSql<Nullable<BigInt>, DB>,
     {
     }
+    fn has_unsigned<T: ToSql<Unsigned<BigInt>, Mysql> + FromSql<Unsigned<BigInt>, Mysql>>() {}
     fn has_arrays<T: ToSql<Array<BigInt>, Pg> + FromSql<Array<BigInt>, Pg>>() {}
     has::<Sqlite>();
     has::<Pg>();
     has::<Mysql>();
+    has_unsigned::<Uid>();
     has_arrays::<Vec<Uid>>();
 }

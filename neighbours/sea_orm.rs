@@ -67,6 +67,30 @@ async fn postgres() {
     round_trip(&Server::Postgres.database().url).await;
 }
 
+/// As Laravel and Rails make their keys.
+#[tokio::test(flavor = "current_thread")]
+#[ignore = "needs a MySQL or MariaDB server"]
+async fn unsigned_columns_of_mysql_are_read() {
+    let database = Server::MySql.database();
+    let db = Database::connect(&database.url).await.unwrap();
+    let create = "CREATE TABLE orders (id BIGINT UNSIGNED PRIMARY KEY, invoice BIGINT UNSIGNED)";
+    db.execute_unprepared(create).await.unwrap();
+    let [first, second] = uids::two();
+    for (id, invoice) in [(first, None), (second, Some(first)), (Uid::MAX, Some(Uid::MIN))] {
+        let order = ActiveModel { id: Set(id), invoice: Set(invoice) };
+        assert_eq!(order.insert(&db).await.unwrap(), Model { id, invoice });
+        let mut order = Entity::find_by_id(id).one(&db).await.unwrap().unwrap().into_active_model();
+        order.invoice = Set(Some(second));
+        assert_eq!(order.update(&db).await.unwrap(), Model { id, invoice: Some(second) });
+    }
+    for id in ["0", "9223372036854775808", "18446744073709551615"] {
+        db.execute_unprepared(&format!("INSERT INTO orders VALUES ({id}, NULL)")).await.unwrap();
+        let number: u64 = id.parse().unwrap();
+        let error = Entity::find().filter(Column::Id.eq(number)).one(&db).await.unwrap_err();
+        assert!(error.to_string().contains(&format!("{id} is not a UID")), "{error}");
+    }
+}
+
 #[tokio::test(flavor = "current_thread")]
 #[ignore = "needs a MySQL or MariaDB server"]
 async fn mysql() {

@@ -5,7 +5,8 @@ mod databases;
 mod uids;
 
 use databases::{OwnServer, Server};
-use sqlx::{AnyConnection, Connection, MySqlConnection, PgConnection, SqliteConnection};
+use sqlx::{AnyConnection, Connection, MySqlConnection, PgConnection, Row, SqliteConnection};
+use uidring::segment::Number;
 use uidring::series::{Series, SeriesDefinition, SeriesError, SeriesGenerator};
 use uidring::{Store, Uid};
 
@@ -82,6 +83,49 @@ async fn mysql() {
         "INSERT INTO orders VALUES (?, ?)",
         "SELECT id, invoice FROM orders WHERE id = ?"
     );
+}
+
+/// As Laravel and Rails make their keys.
+#[tokio::test(flavor = "current_thread")]
+#[ignore = "needs a MySQL or MariaDB server"]
+async fn unsigned_columns_of_mysql_are_read() {
+    let database = Server::MySql.database();
+    let mut db = MySqlConnection::connect(&database.url).await.unwrap();
+    let create = "CREATE TABLE orders (id BIGINT UNSIGNED PRIMARY KEY, invoice BIGINT UNSIGNED, \
+        small INT UNSIGNED, tiny TINYINT UNSIGNED, mid MEDIUMINT UNSIGNED, \
+        short SMALLINT UNSIGNED)";
+    sqlx::query(create).execute(&mut db).await.unwrap();
+    let [first, second] = uids::two();
+    let insert = "INSERT INTO orders VALUES (?, ?, 4294967295, 255, 16777215, 65535)";
+    for (id, invoice) in [(first, None), (second, Some(first)), (Uid::MAX, Some(Uid::MIN))] {
+        sqlx::query(insert).bind(id).bind(invoice).execute(&mut db).await.unwrap();
+        let select = "SELECT id, invoice FROM orders WHERE id = ?";
+        let row: (Uid, Option<Uid>) =
+            sqlx::query_as(select).bind(id).fetch_one(&mut db).await.unwrap();
+        assert_eq!(row, (id, invoice));
+        let select = "SELECT small, tiny, mid, short FROM orders WHERE id = ?";
+        let row: (Uid, Uid, Number, Number) =
+            sqlx::query_as(select).bind(id).fetch_one(&mut db).await.unwrap();
+        assert_eq!((row.0.get(), row.1.get()), (u32::MAX.into(), 255));
+        assert_eq!((row.2.get(), row.3.get()), (16_777_215, 65_535));
+    }
+    // In the protocol of texts, which a statement without parameters has.
+    let all = sqlx::raw_sql("SELECT id FROM orders ORDER BY id").fetch_all(&mut db).await.unwrap();
+    let all: Vec<Uid> = all.iter().map(|row| row.get(0)).collect();
+    assert_eq!(all, [first, second, Uid::MAX]);
+
+    for (id, reason) in [
+        ("0", "0 is not a UID"),
+        ("9223372036854775808", "9223372036854775808 is not a UID"),
+        ("18446744073709551615", "18446744073709551615 is not a UID"),
+    ] {
+        let insert = format!("INSERT INTO orders (id) VALUES ({id})");
+        database.run(&insert);
+        let select = "SELECT id FROM orders WHERE id = CAST(? AS UNSIGNED)";
+        let row: Result<Uid, _> = sqlx::query_scalar(select).bind(id).fetch_one(&mut db).await;
+        let error = row.unwrap_err().to_string();
+        assert!(error.contains(reason), "{error}");
+    }
 }
 
 /// Clients at once, each with a connection of its own.

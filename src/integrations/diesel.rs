@@ -1,4 +1,5 @@
-//! diesel 2.3 (feature `diesel-2`): a `Uid` or a `Number` is a `BigInt`, for every backend.
+//! diesel 2.3 (feature `diesel-2`): a `Uid` or a `Number` is a `BigInt`, for every backend. With
+//! the feature `diesel-2-mysql` it is an `Unsigned<BigInt>` as well.
 //!
 //! Diesel's error names the field with a value that is neither, and its `source()` says why.
 //!
@@ -42,12 +43,12 @@ use crate::number::Number;
 use crate::uid::Uid;
 
 macro_rules! as_expression {
-    ($($id:ty, $sql_type:ty;)*) => { $(
+    ($($id:ty, $sql_type:ty, $number:ty;)*) => { $(
         impl AsExpression<$sql_type> for $id {
-            type Expression = <i64 as AsExpression<$sql_type>>::Expression;
+            type Expression = <$number as AsExpression<$sql_type>>::Expression;
 
             fn as_expression(self) -> Self::Expression {
-                AsExpression::<$sql_type>::as_expression(i64::from(self.to_owned()))
+                AsExpression::<$sql_type>::as_expression(<$number>::from(self.to_owned()))
             }
         }
     )* };
@@ -85,13 +86,49 @@ macro_rules! integrate {
         }
 
         as_expression! {
-            $Id, BigInt;
-            &$Id, BigInt;
-            $Id, Nullable<BigInt>;
-            &$Id, Nullable<BigInt>;
+            $Id, BigInt, i64;
+            &$Id, BigInt, i64;
+            $Id, Nullable<BigInt>, i64;
+            &$Id, Nullable<BigInt>, i64;
         }
+    };
+}
+
+/// `BIGINT UNSIGNED` of MySQL, in which other programs have kept their ids.
+#[cfg(feature = "diesel-2-mysql")]
+macro_rules! unsigned {
+    ($Id:ident) => {
+        const _: () = {
+            use diesel_2::mysql::Mysql;
+            use diesel_2::sql_types::Unsigned;
+
+            impl ToSql<Unsigned<BigInt>, Mysql> for $Id {
+                fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Mysql>) -> serialize::Result {
+                    // The bytes are the same.
+                    ToSql::<BigInt, Mysql>::to_sql(self, out)
+                }
+            }
+
+            impl FromSql<Unsigned<BigInt>, Mysql> for $Id {
+                fn from_sql(bytes: <Mysql as Backend>::RawValue<'_>) -> deserialize::Result<$Id> {
+                    let number = <u64 as FromSql<Unsigned<BigInt>, Mysql>>::from_sql(bytes)?;
+                    Ok($Id::try_from(number)?)
+                }
+            }
+
+            as_expression! {
+                $Id, Unsigned<BigInt>, u64;
+                &$Id, Unsigned<BigInt>, u64;
+                $Id, Nullable<Unsigned<BigInt>>, u64;
+                &$Id, Nullable<Unsigned<BigInt>>, u64;
+            }
+        };
     };
 }
 
 integrate!(Uid);
 integrate!(Number);
+#[cfg(feature = "diesel-2-mysql")]
+unsigned!(Uid);
+#[cfg(feature = "diesel-2-mysql")]
+unsigned!(Number);

@@ -7,6 +7,7 @@
 //! | `sqlx-0_8-postgres`, `sqlx-0_9-postgres` | sqlx | the same, and in arrays of PostgreSQL |
 //! | `sea-orm-1`, `sea-orm-2` | SeaORM 1.1 and 2 | a `BigInteger`, a primary key |
 //! | `diesel-2` | diesel | a `BigInt`, for every backend |
+//! | `diesel-2-mysql` | diesel | the same, and an `Unsigned<BigInt>` of MySQL |
 //! | `rusqlite` | rusqlite | an `INTEGER` |
 //! | `postgres-types-0_2` | tokio-postgres, postgres | an `INT8` |
 //! | `mysql-common-0_37` | mysql, `mysql_async` | a `BIGINT` |
@@ -14,9 +15,10 @@
 //! | `utoipa-5`, `utoipa-6` | utoipa | a string of digits, as serde writes it |
 //! | `arbitrary-1` | arbitrary | any of them, for fuzzing |
 //!
-//! A column of ids is a signed 64-bit one. A value in it that is none (0, or negative) is an error
-//! of the crate that reads the row, and says so in the words of
-//! [`UidRangeError`](crate::UidRangeError) or
+//! A column of ids is a signed 64-bit one. A `BIGINT UNSIGNED` of MySQL, as Laravel and Rails make
+//! it, is read and written as well; diesel needs a feature for it. A value that is no id (0,
+//! negative, or above `2^63-1`) is an error of the crate that reads the row, and says so in the
+//! words of [`UidRangeError`](crate::UidRangeError) or
 //! [`NumberRangeError`](crate::segment::NumberRangeError). A `NULL` is read as an `Option` of
 //! either.
 //!

@@ -1,5 +1,6 @@
 //! SeaORM 1.1 and 2 (features `sea-orm-1`, `sea-orm-2`): a `Uid` or a `Number` is a
-//! `BigInteger`, and may be the primary key of an entity, without `auto_increment`.
+//! `BigInteger`, and may be the primary key of an entity, without `auto_increment`. A column that
+//! is `BIGINT UNSIGNED` in MySQL is read as well.
 //!
 //! ```text
 //! use sea_orm::entity::prelude::*;
@@ -49,8 +50,14 @@ macro_rules! integrate {
 
             impl ValueType for $Id {
                 fn try_from(value: Value) -> Result<$Id, ValueTypeErr> {
-                    let number = <i64 as ValueType>::try_from(value)?;
-                    <$Id as TryFrom<i64>>::try_from(number).map_err(|_| ValueTypeErr)
+                    let id = match value {
+                        Value::BigUnsigned(Some(number)) => <$Id as TryFrom<u64>>::try_from(number),
+                        value => {
+                            let number = <i64 as ValueType>::try_from(value)?;
+                            <$Id as TryFrom<i64>>::try_from(number)
+                        }
+                    };
+                    id.map_err(|_| ValueTypeErr)
                 }
 
                 fn type_name() -> String {
@@ -74,8 +81,15 @@ macro_rules! integrate {
 
             impl TryGetable for $Id {
                 fn try_get_by<I: ColIdx>(row: &QueryResult, index: I) -> Result<$Id, TryGetError> {
-                    let number = i64::try_get_by(row, index)?;
-                    let id = <$Id as TryFrom<i64>>::try_from(number);
+                    let id = match i64::try_get_by(row, index) {
+                        Ok(number) => <$Id as TryFrom<i64>>::try_from(number),
+                        Err(error @ TryGetError::Null(_)) => return Err(error),
+                        // Of an unsigned column, which MySQL alone has.
+                        Err(error) => match u64::try_get_by(row, index) {
+                            Ok(number) => <$Id as TryFrom<u64>>::try_from(number),
+                            Err(_) => return Err(error),
+                        },
+                    };
                     id.map_err(|error| DbErr::Type(error.to_string()).into())
                 }
             }

@@ -1,5 +1,5 @@
 //! sqlx 0.8 and 0.9 (features `sqlx-0_8`, `sqlx-0_9`): a `Uid` or a `Number` is a `BIGINT`,
-//! for every database that has an `i64`.
+//! for every database that has an `i64`. An `UNSIGNED` column of MySQL is read as well.
 //!
 //! The features `sqlx-0_8-postgres` and `sqlx-0_9-postgres` add arrays, which only PostgreSQL has:
 //! `= ANY($1)`.
@@ -28,13 +28,25 @@
 use crate::number::Number;
 use crate::uid::Uid;
 
+/// The bits of an unsigned integer of MySQL, by the name of its type. sqlx reads it as a signed
+/// one, whose sign goes beyond them. `None` for every other type.
+fn unsigned(name: &str) -> Option<u64> {
+    match name.strip_suffix(" UNSIGNED")? {
+        "TINYINT" => Some(u8::MAX.into()),
+        "SMALLINT" => Some(u16::MAX.into()),
+        "MEDIUMINT" | "INT" => Some(u32::MAX.into()),
+        "BIGINT" => Some(u64::MAX),
+        _ => None,
+    }
+}
+
 /// In 0.8 a buffer has a lifetime.
 macro_rules! integrate {
     ($sqlx:ident, $Id:ident $(, $q:lifetime)?) => {
         const _: () = {
             use $sqlx::encode::IsNull;
             use $sqlx::error::{BoxDynError, UnexpectedNullError};
-            use $sqlx::{Database, Decode, Encode, Type, ValueRef};
+            use $sqlx::{Database, Decode, Encode, Type, TypeInfo, ValueRef};
 
             impl<DB: Database> Type<DB> for $Id
             where
@@ -45,7 +57,7 @@ macro_rules! integrate {
                 }
 
                 fn compatible(ty: &DB::TypeInfo) -> bool {
-                    <i64 as Type<DB>>::compatible(ty)
+                    <i64 as Type<DB>>::compatible(ty) || unsigned(ty.name()).is_some()
                 }
             }
 
@@ -74,7 +86,12 @@ macro_rules! integrate {
                     if value.is_null() {
                         return Err(UnexpectedNullError.into());
                     }
-                    Ok($Id::try_from(i64::decode(value)?)?)
+                    let unsigned = unsigned(value.type_info().name());
+                    let number = i64::decode(value)?;
+                    Ok(match unsigned {
+                        None => $Id::try_from(number)?,
+                        Some(bits) => $Id::try_from(number.cast_unsigned() & bits)?,
+                    })
                 }
             }
         };
