@@ -100,6 +100,25 @@ impl Layout {
         ..Layout::DEFAULT
     };
 
+    /// 30 | 16 | 7 in seconds from 2019-02-19T16:00:00Z until 2053-02-28T05:37:04Z: the defaults of
+    /// `com.github.wujun234:uid-generator-spring-boot-starter`, the fork of `UidGenerator` that
+    /// Maven Central has, where its servers run in China. Its ids are below 2^53.
+    ///
+    /// ```
+    /// # use uidring::Layout;
+    /// // Its first UID a day after the epoch, of worker 5.
+    /// let parts = Layout::UID_GENERATOR_STARTER.parts("724775731840".parse()?);
+    /// assert_eq!((parts.worker, parts.sequence), (5, 0));
+    /// # Ok::<(), uidring::ParseUidError>(())
+    /// ```
+    pub const UID_GENERATOR_STARTER: Layout = Layout {
+        time_bits: 30,
+        worker_bits: 16,
+        sequence_bits: 7,
+        epoch_ms: 1_550_592_000_000,
+        ..Layout::DEFAULT
+    };
+
     /// 41 | 10 | 12 in milliseconds from 2010-11-04T01:42:54.657Z until 2080-07-10T17:30:30.209Z:
     /// Twitter's Snowflake, and the snowflake mode of Leaf.
     ///

@@ -43,6 +43,7 @@ pub struct LayoutArgs {
 pub enum Preset {
     Default,
     UidGenerator,
+    UidGeneratorStarter,
     #[value(alias = "leaf")]
     Twitter,
     ShardingSphere,
@@ -57,6 +58,7 @@ impl Preset {
         match self {
             Preset::Default => Layout::DEFAULT,
             Preset::UidGenerator => Layout::UID_GENERATOR,
+            Preset::UidGeneratorStarter => Layout::UID_GENERATOR_STARTER,
             Preset::Twitter => Layout::TWITTER,
             Preset::ShardingSphere => Layout::SHARDING_SPHERE,
             Preset::Seata => Layout::SEATA,

@@ -779,6 +779,43 @@ fn plan_exceeds_the_ids_in_use() {
     }
 }
 
+/// A program that is about to be changed has ids of today, and goes on making them.
+#[test]
+fn plan_says_when_the_old_ids_pass_the_new_ones() {
+    let folder = folder();
+    let id = |layout: Layout| layout.max_uid(SystemTime::now()).unwrap().to_string();
+    let twitter = id(Layout::TWITTER);
+    let page = stdout(folder.path(), &["plan", "--above", &twitter]);
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.starts_with("One node takes 1,000 UIDs a second."), "{page}");
+    let told = "Until their generator stops, the old ids grow as well. With the layout of \
+        `--preset twitter`, they pass these UIDs in ";
+    assert!(page.contains(told), "{page}");
+    assert!(page.contains("That date is only where the time is counted from"), "{page}");
+    let (_, later) = page.split_once("in 30 days --above ").unwrap();
+    let later = later.split_once('.').unwrap().0;
+    assert!(later.parse::<u64>().unwrap() > twitter.parse().unwrap());
+
+    let soon = |above: &str| {
+        let report = json(&stdout(folder.path(), &["plan", "--json", "--above", above]));
+        report["old_ids_pass_in_ms"].as_u64()
+    };
+    // Within a day, as epochs are midnights, and the old ids are 15 times as fast.
+    assert!(soon(&twitter).unwrap() < 24 * 3_600_000 / 10, "{:?}", soon(&twitter));
+    // The largest id there can be in 30 days gives them that time.
+    assert!(soon(later).is_none_or(|ms| ms < 24 * 3_600_000));
+    let planned = Layout::TWITTER.max_uid(SystemTime::now() + 31 * 24 * HOUR).unwrap();
+    let report = json(&stdout(folder.path(), &["plan", "--json", "--above", &planned.to_string()]));
+    let layout = layout_of_rust(report["recommended"]["rust"].as_str().unwrap());
+    let now = SystemTime::now();
+    assert!(layout.min_uid(now) > Layout::TWITTER.max_uid(now + 30 * 24 * HOUR));
+    for dense in ["1", "90000000000", "-5"] {
+        assert_eq!(soon(dense), None, "{dense}");
+    }
+    let complaint = stderr(folder.path(), &["plan"], 2);
+    assert!(complaint.contains("--rate"), "{complaint}");
+}
+
 #[test]
 fn plan_draws_what_it_recommends() {
     let page = stdout(folder().path(), &["plan", "--rate", "1000", "--years", "30"]);
@@ -923,6 +960,10 @@ fn parse_tells_the_presets_that_give_a_plausible_time() {
         presets(&[of_leaf]),
         serde_json::json!(["uid-generator", "twitter", "sharding-sphere"])
     );
+    // Of the fork of UidGenerator that Maven Central has.
+    let starter = Layout::UID_GENERATOR_STARTER.max_uid(SystemTime::now()).unwrap().to_string();
+    let found = presets(&[&starter]);
+    assert!(found.as_array().unwrap().contains(&"uid-generator-starter".into()), "{found}");
     // Beyond 2^53, and of a time after now with every other preset.
     assert_eq!(presets(&["--base32", "7ZZZZZZZZZZZZ"]), serde_json::json!(["uid-generator"]));
     let page = stdout(folder.path(), &["parse", of_leaf]);

@@ -40,12 +40,13 @@ fn layout(input: &mut Unstructured<'_>) -> Result<Option<Layout>> {
     let known = [
         Layout::DEFAULT,
         Layout::UID_GENERATOR,
+        Layout::UID_GENERATOR_STARTER,
         Layout::TWITTER,
         Layout::SHARDING_SPHERE,
         Layout::SEATA,
         Layout::JS_SAFE,
     ];
-    let mut layout = match known.get(input.int_in_range(0..=11)?) {
+    let mut layout = match known.get(input.int_in_range(0..=13)?) {
         Some(&known) => known,
         None => {
             let mut bits = || input.int_in_range(0..=64);

@@ -347,6 +347,11 @@ fn presets_read_the_ids_of_the_originals() {
             &[(4_096_001, 1000, 0, 1), (9_007_199_258_836_993, 1000, 1, 1)],
         ),
         (Layout::JS_SAFE, 1_767_225_600_000, &[((1 << 53) - 1, (1 << 31) - 1, 1023, 4095)]),
+        (
+            Layout::UID_GENERATOR_STARTER,
+            1_550_592_000_000,
+            &[(724_775_731_840, 86_400, 5, 0), ((1 << 53) - 1, (1 << 30) - 1, 65_535, 127)],
+        ),
     ] {
         assert_eq!(layout.epoch(), at_ms(epoch_ms), "{layout}");
         for &(id, tick, worker, sequence) in ids {
@@ -380,6 +385,11 @@ fn presets_read_the_ids_of_the_originals() {
             Layout::JS_SAFE,
             "31 | 10 | 12 in seconds from 2026-01-01T00:00:00Z",
             "2094-01-19T03:14:08Z",
+        ),
+        (
+            Layout::UID_GENERATOR_STARTER,
+            "30 | 16 | 7 in seconds from 2019-02-19T16:00:00Z",
+            "2053-02-28T05:37:04Z",
         ),
     ] {
         assert_eq!(layout.to_string(), text);

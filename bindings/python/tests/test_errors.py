@@ -37,7 +37,10 @@ def test_each_kind_has_its_exception() -> None:
         ({"lease": timedelta(seconds=-5)}, "a length of time cannot be negative"),
         ({"leese": "10m"}, 'there is no option "leese"; did you mean lease?'),
         ({"exact_time": "yes"}, 'the option exact_time is true or false, and not "yes"'),
-        ({"preset": "leav"}, "the option preset is one of default, uid-generator, twitter,"),
+        (
+            {"preset": "leav"},
+            "the option preset is one of default, uid-generator, uid-generator-starter, twitter,",
+        ),
         ({"partition": "0/2", "worker_ids": "1-2"}, "partition and worker_ids exclude each other"),
         ({"epoch": datetime(2026, 1, 1)}, "cannot be a datetime without a time zone"),
         ({"state": "file"}, "the option state is for a worker id of your own"),

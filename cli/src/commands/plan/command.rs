@@ -11,6 +11,7 @@ use uidring_args::quantity::{Quantity, count, count_of, millis, quantity, satura
 use uidring_args::{epoch, some_length};
 
 use crate::commands::plan::candidates::{Candidate, candidates};
+use crate::commands::plan::headroom::headroom;
 use crate::commands::plan::page;
 use crate::commands::plan::sizing::{Needs, Split, YEAR_MS};
 use crate::commands::plan::trade_offs::{TradeOffs, trade_offs};
@@ -28,12 +29,12 @@ Examples:
   uidring plan --rate 1000
   uidring plan --rate 2k --peak 20k --peak-for 2h --nodes 20 --years 20
   uidring plan --rate 500 --nodes 1000 --restarts-per-day 0.5
-  uidring plan --rate 1000 --above 1256557484213448722
+  uidring plan --above 1256557484213448722
   uidring plan --rate 10k --json | jq -r .recommended.rust")]
 pub(crate) struct Args {
-    /// UIDs a second of each node, without peaks: 500, 20k, 1.5M
-    #[arg(long, value_name = "R", value_parser = quantity)]
-    rate: Quantity,
+    /// UIDs a second of each node, without peaks: 500, 20k, 1.5M. With --above, 1000 unless given
+    #[arg(long, value_name = "R", value_parser = quantity, required_unless_present = "above")]
+    rate: Option<Quantity>,
 
     /// UIDs a second of each node during a peak [default: --rate, no peaks]
     #[arg(long, value_name = "R", value_parser = quantity)]
@@ -65,7 +66,8 @@ pub(crate) struct Args {
     epoch: Option<SystemTime>,
 
     /// Make each UID larger than this one, the largest id of another generator when it is replaced
-    /// (an estimate from above will do). The time field then begins earlier, and ends earlier
+    /// (an estimate from above will do: its ids may grow much faster than these). The time field
+    /// then begins earlier, and ends earlier
     #[arg(long, value_name = "MAX_ID", value_parser = above, allow_negative_numbers = true)]
     above: Option<u64>,
 
@@ -106,6 +108,8 @@ struct Report {
     others: Vec<Row>,
     /// Each would be enough.
     instead: Vec<String>,
+    /// When the old ids pass those of the recommended layout, if that is soon.
+    old_ids_pass_in_ms: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -186,6 +190,7 @@ impl Args {
         let Ok(age) = now.duration_since(epoch) else {
             return usage("the epoch has not begun: choose one in the past");
         };
+        let rate = rate.unwrap_or(Quantity::whole(1000));
         let peak = peak.unwrap_or(rate);
         if peak < rate {
             return usage("--peak is below --rate: a peak is when more is taken");
@@ -273,5 +278,9 @@ fn report(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> Report {
         recommended: rows.next(),
         others: rows.collect(),
         instead,
+        old_ids_pass_in_ms: candidates
+            .first()
+            .and_then(|first| headroom(needs.above, &first.layout, now))
+            .map(|headroom| saturated(headroom.lasts.as_millis())),
     }
 }

@@ -2,6 +2,7 @@
 
 mod candidates;
 mod command;
+mod headroom;
 mod page;
 pub(crate) mod sizing;
 mod trade_offs;

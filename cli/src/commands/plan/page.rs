@@ -10,6 +10,7 @@ use uidring::Layout;
 use uidring_args::quantity::{Quantity, millis, rounded, saturated};
 
 use crate::commands::plan::candidates::Candidate;
+use crate::commands::plan::headroom::headroom;
 use crate::commands::plan::sizing::{BITS, Needs, Split, YEAR_MS};
 use crate::commands::plan::trade_offs::{TradeOffs, trade_offs};
 use crate::text::picture;
@@ -74,10 +75,35 @@ fn exceeding(needs: &Needs, layout: &Layout, now: SystemTime) -> String {
         let earlier = words::span(millis(earlier));
         let _ = write!(
             text,
-            " For that, its time field begins {earlier} earlier, and so it ends {earlier} earlier."
+            " For that, its time field begins {earlier} earlier, and so it ends {earlier} earlier. \
+             That date is only where the time is counted from: no UID will have a time before now."
         );
     }
-    paragraph(&text)
+    paragraph(&text) + &passed(needs, layout, now)
+}
+
+/// When the old ids pass those of the layout, if that is soon.
+fn passed(needs: &Needs, layout: &Layout, now: SystemTime) -> String {
+    let Some(found) = headroom(needs.above, layout, now) else { return String::new() };
+    let preset = found.preset.name();
+    let grow = if found.is_known {
+        format!("With the layout of `--preset {preset}`, they")
+    } else {
+        format!("If they grow as fast as those of `--preset {preset}`, they")
+    };
+    let when = match found.lasts.as_secs() {
+        0 => "may have passed these UIDs by now".to_owned(),
+        _ => format!("pass these UIDs in {}", words::span(found.lasts)),
+    };
+    let mut text = format!(
+        "Until their generator stops, the old ids grow as well. {grow} {when}. Plan with the \
+         largest id that there can be when it stops"
+    );
+    if let Some(later) = found.later {
+        let _ = write!(text, ", in 30 days --above {later}");
+    }
+    text.push('.');
+    paint(YELLOW, paragraph(&text))
 }
 
 /// The numbers on the command line, in words.

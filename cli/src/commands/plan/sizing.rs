@@ -27,8 +27,8 @@ pub(crate) const DAY_MS: u128 = 86_400_000;
 /// The fewest bits that a time field may have.
 const LEAST_TIME_BITS: u32 = 20;
 /// The time field begins at most a thousand years ago, so that the epoch is a date as people write
-/// it.
-const MOST_AGE_MS: u128 = 1000 * YEAR_MS;
+/// it. The times of Windows begin in 1601.
+const MOST_AGE_MS: u128 = if cfg!(windows) { 400 } else { 1000 } * YEAR_MS;
 /// Ticks that divide a second, the most usual ones first.
 const TICKS_MS: [u64; 16] = [1000, 100, 10, 1, 500, 200, 250, 50, 20, 25, 125, 5, 2, 4, 8, 40];
 
