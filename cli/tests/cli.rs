@@ -1379,6 +1379,40 @@ fn a_command_line_that_is_not_understood_is_a_usage_error() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
 }
 
+/// As people guess from what the help calls them.
+#[test]
+fn arguments_may_be_named_and_a_value_without_an_option_is_hinted_at() {
+    let folder = folder();
+    let run_in = |args: &[&str]| run(folder.path(), args);
+    for args in [
+        &["tags", "create", "--tag", "orders"][..],
+        &["series", "create", "bills", "--pattern", "B{yyyy}-{n:4}"],
+        &["series", "create", "--pattern=P{n}", "--name=parcels"],
+        &["series", "next", "--series", "bills", "-n", "2"],
+        &["series", "parse", "bills", "--number", "B2026-0001"],
+        &["parse", "--uid", "240475639809867779"],
+        &["completions", "--shell", "bash"],
+        &["man", "--command", "take"],
+        &["take", "--tag", "orders", "--max-in-memory", "2k", "-n", "5000"],
+    ] {
+        let done = run_in(args);
+        assert!(done.status.success(), "{args:?}: {}", complaint(&done));
+    }
+    for (args, hint) in [
+        (&["take", "orders"][..], "did you mean --tag orders"),
+        (&["take", "5"], "did you mean -n 5 or"),
+        (&["series", "next", "bills", "shop-7"], "did you mean --scope shop-7"),
+        (&["tags", "set", "orders", "5000"], "did you mean --next 5000 or --step 5000"),
+        (&["layout", "29,21,13"], "did you mean --layout 29,21,13"),
+        (&["plan", "5k"], "did you mean --rate 5k"),
+        (&["series", "create", "x", "--patern", "P{n}"], "unexpected argument '--patern'"),
+    ] {
+        let done = run_in(args);
+        assert_eq!(done.status.code(), Some(2), "{args:?}");
+        assert!(complaint(&done).contains(hint), "{args:?}: {}", complaint(&done));
+    }
+}
+
 #[test]
 fn a_value_that_cannot_be_is_called_what_it_is() {
     let folder = folder();
@@ -1398,6 +1432,7 @@ fn a_value_that_cannot_be_is_called_what_it_is() {
         (&["tags", "create", "x", "--first", "-5k"], "a count cannot be negative"),
         (&["tags", "set", "x", "--next", "-1"], "a count cannot be negative"),
         (&["tags", "set", "x", "--max-step", "-1"], "a count cannot be negative"),
+        (&["take", "--tag", "x", "--max-in-memory", "0"], "numbers in memory"),
         (&["tags", "--for", "-5s"], "a length of time cannot be negative"),
         (&["take", "-n", "-3"], "'--count <N>': a count cannot be negative"),
         (&["take", "-n-3"], "'--count <N>': a count cannot be negative"),
