@@ -16,7 +16,8 @@ pub struct TagArgs {
     #[arg(long, value_name = "N", value_parser = quantity::count)]
     step: Option<u64>,
 
-    /// How many numbers a process takes at a time, at most [default: the process decides]
+    /// How many numbers a process takes at a time, at most, and not how many it has in memory
+    /// [default: the process decides]
     #[arg(long, value_name = "N", value_parser = quantity::count)]
     max_step: Option<u64>,
 

@@ -377,6 +377,7 @@ impl Builder {
                 ahead: Duration::from_secs(10),
                 refresh: Duration::from_secs(15 * 60),
                 max_step: 1_000_000,
+                max_in_memory: u64::MAX,
                 max_wait: Duration::from_secs(1),
                 rest: None,
             },
@@ -466,9 +467,10 @@ impl Builder {
         self
     }
 
-    /// The most numbers per load, if the row of the tag sets no limit: 1,000,000 unless set. If the
-    /// process is killed, the numbers in memory are lost. A larger step of the row takes
-    /// precedence.
+    /// The most numbers per load, if the row of the tag sets no limit: 1,000,000 unless set. A
+    /// larger step of the row takes precedence. This bounds one load, and not what a kill loses: a
+    /// tag in demand has several loads in memory. [`max_in_memory`](Builder::max_in_memory) bounds
+    /// that.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {
@@ -481,6 +483,27 @@ impl Builder {
     /// ```
     pub fn max_step(mut self, max_step: u64) -> Builder {
         self.policy.max_step = max_step;
+        self
+    }
+
+    /// The most numbers of a tag in memory: as many as [`ahead`](Builder::ahead) and
+    /// [`refresh`](Builder::refresh) ask for unless set. If the process is killed, the numbers in
+    /// memory are lost, so this is how many of a tag a kill loses at most, besides what takers have
+    /// claimed and not used. A larger step of the row takes precedence, because a load gives as
+    /// many at least. At twice the step or more, takes need not wait for each load; what is in
+    /// memory then covers a shorter outage of the source.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// let segments = Segments::builder().source(source).max_in_memory(10_000).build()?;
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn max_in_memory(mut self, max_in_memory: u64) -> Builder {
+        self.policy.max_in_memory = max_in_memory;
         self
     }
 

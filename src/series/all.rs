@@ -466,6 +466,12 @@ impl Builder {
         Builder { segments: self.segments.refresh(refresh), refresh, ..self }
     }
 
+    /// The most numbers of a scope in memory, which are lost if the process is killed: as many as
+    /// `ahead` and `refresh` ask for unless set. A larger step of the series takes precedence.
+    pub fn max_in_memory(self, max_in_memory: u64) -> Builder {
+        Builder { segments: self.segments.max_in_memory(max_in_memory), ..self }
+    }
+
     /// How many loads of different scopes run at once: 4 unless set.
     pub fn loads(self, loads: usize) -> Builder {
         Builder { segments: self.segments.loads(loads), ..self }

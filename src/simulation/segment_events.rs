@@ -85,6 +85,7 @@ impl Simulation {
             ahead: 10 * SECOND,
             refresh: 900 * SECOND,
             max_step: 1_000_000,
+            max_in_memory: u64::MAX,
             max_wait: Duration::ZERO,
         };
         let rng = fastrand::Rng::with_seed(7);

@@ -77,6 +77,7 @@ fn policy() -> Policy {
         ahead: 10 * SECOND,
         refresh: 900 * SECOND,
         max_step: 1_000_000,
+        max_in_memory: u64::MAX,
         // Takers that wait are simulated by their positions in line.
         max_wait: Duration::ZERO,
         rest: None,

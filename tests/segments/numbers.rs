@@ -74,6 +74,38 @@ fn no_number_comes_twice_or_out_of_order_whatever_threads_and_processes_take() {
     }
 }
 
+/// A kill loses what is in memory. `max_step` bounds one load, and a tag in demand has many.
+#[test]
+fn no_more_numbers_are_in_memory_than_may_be() {
+    for (step, max_step, asked, most) in
+        [(100, Some(100), 500, 500), (100, None, 150, 150), (100, None, 20, 100), (7, None, 7, 7)]
+    {
+        let rows = Rows::default().with("orders", Row { max_step, ..row(step) });
+        let segments = rows.builder().max_wait(PATIENCE).max_in_memory(asked).build().unwrap();
+        let orders = segments.tag("orders").unwrap();
+        let mut buffer = vec![Number::MIN; 50];
+        for _ in 0..200 {
+            orders.fill(&mut buffer).unwrap();
+            let status = orders.status();
+            assert!(status.in_memory <= most, "{asked}: {status}");
+            assert_eq!(status.max_in_memory, Some(most));
+        }
+        // A batch is longer than all that may be there.
+        orders.fill(&mut vec![Number::MIN; 2000]).unwrap();
+        assert_eq!(orders.take().unwrap().get(), 12_001);
+    }
+    let rows = Rows::default().with("orders", Row { max_step: Some(100), ..row(100) });
+    let segments = rows.builder().max_wait(PATIENCE).build().unwrap();
+    let orders = segments.tag("orders").unwrap();
+    orders.fill(&mut vec![Number::MIN; 20_000]).unwrap();
+    let start = Instant::now();
+    while orders.status().in_memory <= 500 {
+        assert!(start.elapsed() < PATIENCE, "{}", orders.status());
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(orders.status().max_in_memory, None);
+}
+
 #[test]
 fn numbers_are_as_far_apart_as_the_row_says() {
     let odd = Row { next: 3, delta: 2, ..row(50) };

@@ -13,9 +13,9 @@
  * Options are texts such as "lease=10m". Those of a generator are lease, partition, worker_ids,
  * uid_generator, exact_time, max_lead, max_lag, on_lead_limit, max_new_workers, slots, preset,
  * layout, order, epoch, tick, state, max_forward_jump, start_deadline, shutdown_deadline,
- * timeout. Those of segments and of series: max_wait, ahead, refresh, loads, shutdown_deadline,
- * timeout; of segments also table. Those of a new tag: first, step, max_step, description. Those
- * of a new series: time_zone, gapless, fiscal_year, step, first. What each does:
+ * timeout. Those of segments and of series: max_wait, ahead, refresh, max_in_memory, loads,
+ * shutdown_deadline, timeout; of segments also table. Those of a new tag: first, step, max_step,
+ * description. Those of a new series: time_zone, gapless, fiscal_year, step, first. What each does:
  * https://github.com/uidring/uidring/blob/main/bindings/README.md#options
  *
  * Made by cbindgen from the sources: change them, and not this file.

@@ -106,6 +106,7 @@ fn builder(loading: &LoadOptions) -> segment::Builder {
         .max_wait(loading.max_wait)
         .ahead(loading.ahead)
         .refresh(loading.refresh)
+        .max_in_memory(loading.max_in_memory.unwrap_or(u64::MAX))
         .loads(loading.loads)
         .shutdown_deadline(loading.shutdown_deadline)
 }

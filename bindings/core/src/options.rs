@@ -82,6 +82,11 @@ pub(crate) struct LoadOptions {
     #[arg(long, value_name = "LENGTH", default_value = "15m", value_parser = length)]
     pub(crate) refresh: Duration,
 
+    /// The most numbers of a tag or scope in memory, which are lost if the process is killed: 500,
+    /// 20k, 1.5M. A larger step goes first [default: as many as ahead and refresh ask for]
+    #[arg(long, value_name = "N", value_parser = in_memory)]
+    pub(crate) max_in_memory: Option<u64>,
+
     /// How many tags or scopes are loaded at a time
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = loads)]
     pub(crate) loads: usize,
@@ -109,6 +114,10 @@ pub(crate) struct NewTag {
 pub(crate) struct NewSeries {
     #[command(flatten)]
     pub(crate) series: SeriesArgs,
+}
+
+fn in_memory(text: &str) -> Result<u64, String> {
+    quantity::count_of(text, "numbers in memory", 1..=u64::MAX)
 }
 
 fn loads(text: &str) -> Result<usize, String> {

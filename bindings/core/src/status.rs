@@ -68,6 +68,7 @@ pub(crate) fn series(name: &str, scope: Option<&str>, status: &SeriesStatus) -> 
 fn numbers(status: &SegmentStatus) -> Value {
     json!({
         "in_memory": status.in_memory,
+        "max_in_memory": status.max_in_memory,
         "taken": status.taken,
         "lost": status.lost,
         "rate": status.rate,

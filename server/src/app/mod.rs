@@ -127,6 +127,7 @@ impl App {
         masked: Option<Masked>,
     ) -> App {
         let threads = options.limits.threads();
+        let max_in_memory = options.limits.max_in_memory.unwrap_or(u64::MAX);
         let names = &options.security.host;
         let hosts = Hosts::new(names, options.listen.ip(), access.is_open());
         let in_flight = |bytes| InFlight::new(bytes, options.limits.write_timeout);
@@ -145,7 +146,7 @@ impl App {
             watch: Watch::new(),
             connections: AtomicUsize::new(0),
             loads: files.loads,
-            series: AppSeries::new(files.loads),
+            series: AppSeries::new(files.loads, max_in_memory),
             calls: Semaphore::new(files.calls),
             first_uses: Semaphore::new(files.calls),
             lists: Semaphore::new(1),

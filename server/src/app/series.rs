@@ -23,6 +23,8 @@ const SCHEMES: [&str; 3] = ["sqlite", "postgres", "mysql"];
 pub(crate) struct AppSeries {
     /// How many loads of numbers may run at once.
     loads: usize,
+    /// The most numbers of a scope in memory.
+    max_in_memory: u64,
     /// Where they are, once the database has answered.
     db: OnceLock<Db>,
     opened: OnceLock<Series>,
@@ -196,10 +198,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl AppSeries {
-    pub(crate) fn new(loads: usize) -> AppSeries {
+    pub(crate) fn new(loads: usize, max_in_memory: u64) -> AppSeries {
         let (db, opened) = (OnceLock::new(), OnceLock::new());
         let (opening, used, first_uses) = Default::default();
-        AppSeries { loads, db, opened, opening, used, first_uses }
+        AppSeries { loads, max_in_memory, db, opened, opening, used, first_uses }
     }
 
     /// Sets where the series are. A file is there.
@@ -223,7 +225,8 @@ impl AppSeries {
         // A lost file is not replaced by an empty one.
         let store = db::existing(db)
             .map_err(|error| NoSeries::NotReady(NotReady(Unusable::from(error).cause)))?;
-        let opened = Series::builder().store(&store).loads(self.loads).build()?;
+        let opened = Series::builder().store(&store).loads(self.loads);
+        let opened = opened.max_in_memory(self.max_in_memory).build()?;
         Ok(self.opened.get_or_init(|| opened))
     }
 

@@ -235,7 +235,9 @@ impl Starter {
         let source: Arc<dyn SegmentSource> = Arc::new(store.clone());
         let recorded =
             |of| RecordedSource { source: Arc::clone(&source), loads: &self.app.watch.loads, of };
+        let most = self.app.options.limits.max_in_memory.unwrap_or(u64::MAX);
         let builder = Segments::builder().source(recorded(Use::Here)).loads(self.app.loads);
+        let builder = builder.max_in_memory(most);
         match builder.build() {
             Ok(segments) => {
                 Ok(DenseNumbers { segments, source: Arc::new(recorded(Use::Client)), store })

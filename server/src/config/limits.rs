@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use uidring_args::{length, some_length};
+use uidring_args::{length, quantity, some_length};
 
 /// How many requests may call the database at once, and how many may wait for the first numbers of
 /// a tag. Further requests queue.
@@ -29,6 +29,13 @@ pub(crate) struct Limits {
         env = "UIDRING_SERVER_MAX_CONNECTIONS",
         value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_connections: u32,
+
+    /// The most numbers of a tag, or of a scope of a series, in memory: how many a
+    /// kill loses at most. A larger step of the tag goes first. What clients have
+    /// taken as segments is theirs [default: as many as the demand of 15 minutes]
+    #[arg(long, value_name = "N", env = "UIDRING_SERVER_MAX_IN_MEMORY",
+        value_parser = in_memory)]
+    pub(crate) max_in_memory: Option<u64>,
 
     /// The largest head of a request, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 16_384,
@@ -74,6 +81,10 @@ pub(crate) struct Limits {
     #[arg(long, value_name = "LENGTH", default_value = "10s",
         env = "UIDRING_SERVER_GRACE", value_parser = length)]
     pub(crate) grace: Duration,
+}
+
+fn in_memory(text: &str) -> Result<u64, String> {
+    quantity::count_of(text, "numbers in memory", 1..=u64::MAX)
 }
 
 impl Limits {

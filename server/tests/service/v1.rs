@@ -234,3 +234,34 @@ fn the_short_way_answers_as_the_long_one() {
         assert_eq!(server.get(path).status, status, "{path}");
     }
 }
+
+/// The bound of one load is none of what a kill loses.
+#[test]
+fn no_more_is_in_memory_than_may_be_and_the_page_says_how_much() {
+    let begin = |options: &[&str]| {
+        let server = Server::start(options);
+        server.put("orders", r#"{"step":100,"max_step":100}"#);
+        for _ in 0..10 {
+            assert_eq!(server.get("/v1/tags/orders/ids?n=1000").status, 200);
+        }
+        server
+    };
+    let tag = |server: &Server| server.get("/v1/status").json()["tags"][0].clone();
+    let server = begin(&["--max-in-memory=500"]);
+    for given in 10_001..10_100 {
+        assert_eq!(server.get("/v1/tags/orders/ids").text(), format!(r#"{{"ids":["{given}"]}}"#));
+        // What a kill would lose.
+        let file = rusqlite::Connection::open(server.file()).unwrap();
+        let sql = "SELECT last_number FROM uidring_segment";
+        let last = file.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+        assert!(last - given <= 500, "{last} {given}");
+    }
+    let shown = tag(&server);
+    assert_eq!((&shown["max_in_memory"], &shown["segment"]), (&500.into(), &100.into()), "{shown}");
+    assert!(shown["in_memory"].as_u64().unwrap() <= 500, "{shown}");
+    let page = server.get("/");
+    assert!(page.text().contains(" of 500</span>") && page.text().contains("Last load"));
+    let server = begin(&[]);
+    server.wait_for("more", || tag(&server)["in_memory"].as_u64().unwrap() > 500);
+    assert_eq!(tag(&server)["max_in_memory"], serde_json::Value::Null);
+}

@@ -71,7 +71,7 @@ impl Loader {
             telling,
             source_name,
             #[cfg(feature = "metrics")]
-            metrics: Mutex::new(Metrics::new(label.as_str(), telling, measured_tags, policy.ahead)),
+            metrics: Mutex::new(Metrics::new(label.as_str(), telling, measured_tags, policy)),
             #[cfg(feature = "metrics")]
             load_times: load_times(label.as_str()),
             label,

@@ -9,6 +9,7 @@ use crate::clock::Stopwatch;
 use crate::filler::metrics::{Series, gauge_of};
 use crate::segment::SegmentStatus;
 use crate::segment::load::loaded_tag::LoadedTag;
+use crate::segment::load::policy::Policy;
 use crate::segment::load::scheduler::{Scheduler, Source, Totals};
 use crate::segment::load::supplier::{Fullness, Subject, Telling};
 use crate::sync::{Arc, Mutex, lock};
@@ -46,7 +47,7 @@ pub struct Metrics {
     chunk: Vec<Arc<LoadedTag>>,
     updated: Option<Stopwatch>,
     /// The time over which the demand is measured.
-    ahead: Duration,
+    policy: Policy,
 }
 
 /// The histogram of load times.
@@ -57,7 +58,7 @@ pub fn load_times(label: &str) -> Histogram {
 }
 
 impl Metrics {
-    pub fn new(label: &str, telling: Telling, named: Vec<String>, ahead: Duration) -> Metrics {
+    pub fn new(label: &str, telling: Telling, named: Vec<String>, policy: Policy) -> Metrics {
         Metrics {
             label: label.to_owned(),
             telling,
@@ -70,7 +71,7 @@ impl Metrics {
             looked_at: 0,
             chunk: Vec::with_capacity(LOOKED_AT),
             updated: None,
-            ahead,
+            policy,
         }
     }
 
@@ -118,7 +119,7 @@ impl Metrics {
         self.source.show(&self.state);
         self.tags.retain_mut(|(tag, series)| {
             let is_retired = lock(&tag.stock).is_retired();
-            let mut status = SegmentStatus::of(tag, now, self.ahead);
+            let mut status = SegmentStatus::of(tag, now, &self.policy);
             if is_retired {
                 // It is shown for the last time, and these would stay for ever.
                 (status.failing_for, status.empty_in) = (None, None);

@@ -12,6 +12,8 @@ pub struct Policy {
     pub refresh: Duration,
     /// The largest segment of a tag whose row sets no limit.
     pub max_step: u64,
+    /// The most numbers of a tag in memory.
+    pub max_in_memory: u64,
     /// How long a take waits.
     pub max_wait: Duration,
     /// How long a tag may give no number before it is given up. `None`: for ever.
@@ -91,10 +93,25 @@ impl Policy {
         demand.of(time).max(usual / 2).max(1)
     }
 
-    /// The size of the next load. `last` is the size of the last one, and waiting takers need
-    /// `missing` numbers. `None` leaves the size to the row.
-    pub fn size(&self, demand: &Demand, steps: Steps, last: u64, missing: u64) -> Option<u64> {
-        let largest = steps.max_step.map_or(self.max_step, NonZeroU64::get).max(steps.step);
+    /// The highest mark at which a load may be due: below it, the smallest load leads to no more
+    /// numbers than may be in memory. If the step of the row is larger than that, it is 1.
+    pub fn highest_mark(&self, steps: Steps) -> u64 {
+        self.max_in_memory.saturating_sub(steps.step).saturating_add(1).max(1)
+    }
+
+    /// The size of the next load, while `left` numbers are left. `last` is the size of the last
+    /// one, and waiting takers need `missing` numbers. `None` leaves the size to the row.
+    pub fn size(
+        &self,
+        demand: &Demand,
+        steps: Steps,
+        last: u64,
+        missing: u64,
+        left: u64,
+    ) -> Option<u64> {
+        let room = self.max_in_memory.saturating_sub(left);
+        let largest = steps.max_step.map_or(self.max_step, NonZeroU64::get);
+        let largest = largest.min(room).max(steps.step);
         let wanted = demand.of(self.refresh).min(last.saturating_mul(GROWTH)).max(missing);
         (wanted > steps.step).then_some(wanted.min(largest)).filter(|size| *size > steps.step)
     }
@@ -122,6 +139,7 @@ mod tests {
         ahead: Duration::from_secs(10),
         refresh: Duration::from_secs(900),
         max_step: 1_000_000,
+        max_in_memory: u64::MAX,
         max_wait: Duration::from_secs(1),
         rest: None,
     };
@@ -157,7 +175,7 @@ mod tests {
     #[test]
     fn a_segment_lasts_for_the_refresh_within_the_limits() {
         let rate = |rate| Demand { rate, ..Demand::default() };
-        let size = |demand, steps, last| POLICY.size(&rate(demand), steps, last, 0);
+        let size = |demand, steps, last| POLICY.size(&rate(demand), steps, last, 0, 0);
         assert_eq!(size(0.0, STEPS, 1000), None);
         assert_eq!(size(1.0, STEPS, 1000), None, "900 is below the row's step");
         assert_eq!(size(2.0, STEPS, 1000), Some(1800));
@@ -169,6 +187,31 @@ mod tests {
         assert_eq!(size(10_000.0, free, 9_000_000), Some(9_000_000), "no limit");
         let large = Steps { step: 5_000_000, max_step: None };
         assert_eq!(size(10_000.0, large, 1), None, "never less than the row's step");
+    }
+
+    #[test]
+    fn what_is_left_and_a_load_stay_within_what_may_be_in_memory() {
+        let bounded = |max_in_memory| Policy { max_in_memory, ..POLICY };
+        let busy = Demand { rate: 1e6, ..Demand::default() };
+        for most in [1, 999, 1000, 1001, 1500, 2000, 10_000, 1_000_000, u64::MAX] {
+            let policy = bounded(most);
+            // The row's step goes first.
+            let most = most.max(STEPS.step);
+            let mark = policy.highest_mark(STEPS);
+            for left in [0, 1, mark / 2, mark - 1] {
+                let left = left.min(mark - 1);
+                for missing in [0, 1, 100_000] {
+                    let size = policy.size(&busy, STEPS, 1_000_000, missing, left);
+                    let all = left.saturating_add(size.unwrap_or(STEPS.step));
+                    assert!(all <= most, "{most} {left} {size:?}");
+                }
+            }
+        }
+        assert_eq!(bounded(10_000).size(&busy, STEPS, 1_000_000, 0, 2000), Some(8000));
+        assert_eq!(
+            (bounded(10_000).highest_mark(STEPS), bounded(5).highest_mark(STEPS)),
+            (9001, 1)
+        );
     }
 
     #[test]

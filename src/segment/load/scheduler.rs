@@ -309,6 +309,7 @@ impl Scheduler {
         }
         let usual = stock.steps.step.min(stock.last_size);
         let low = self.policy.low_water(&stock.demand, stock.load_time, usual);
+        let low = low.min(self.policy.highest_mark(stock.steps));
         engine.set_range(Policy::longest_range(left), end.saturating_sub(low));
         if left >= low {
             return;
@@ -404,7 +405,7 @@ impl Scheduler {
             {
                 self.set_timer(&tag, &mut stock, at);
             }
-            self.policy.size(&stock.demand, stock.steps, stock.last_size, wanted)
+            self.policy.size(&stock.demand, stock.steps, stock.last_size, wanted, left)
         };
         drop(stock);
         self.running += 1;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::segment::SegmentError;
 use crate::segment::load::loaded_tag::LoadedTag;
+use crate::segment::load::policy::Policy;
 use crate::sync::{Arc, lock};
 
 /// The state of a tag at one moment, from
@@ -18,6 +19,9 @@ pub struct SegmentStatus {
     /// Loaded numbers that are not taken yet. If the process is killed now, these are lost, and so
     /// are the claims of local takers.
     pub in_memory: u64,
+    /// The most of them, if [`max_in_memory`](crate::segment::Builder::max_in_memory) is set: that,
+    /// or the step of the row if it is larger.
+    pub max_in_memory: Option<u64>,
     /// Numbers taken, including those that `fill` and local takers have claimed.
     pub taken: u64,
     /// Numbers that nobody will get. A taker loses a number if it is suspended in the middle of a
@@ -55,13 +59,14 @@ pub struct SegmentStatus {
 }
 
 impl SegmentStatus {
-    /// The status of `tag` at `now`. `ahead` is the period of the demand.
+    /// The status of `tag` at `now`, whose numbers are loaded by this `policy`.
     #[allow(clippy::cast_precision_loss)] // it is a time to come
-    pub(crate) fn of(tag: &LoadedTag, now: Duration, ahead: Duration) -> SegmentStatus {
+    pub(crate) fn of(tag: &LoadedTag, now: Duration, policy: &Policy) -> SegmentStatus {
         let (engine, counters) = (&tag.engine, &tag.engine.counters);
         let (claimed, left) = engine.claimed_and_left();
         let mut status = SegmentStatus {
             in_memory: left,
+            max_in_memory: Some(policy.max_in_memory).filter(|most| *most < u64::MAX),
             taken: claimed.saturating_sub(engine.lost()),
             lost: engine.lost(),
             rate: 0.0,
@@ -83,7 +88,8 @@ impl SegmentStatus {
         }
         let stock = lock(&tag.stock);
         let mut demand = stock.demand;
-        demand.measure(claimed, now, ahead);
+        demand.measure(claimed, now, policy.ahead);
+        status.max_in_memory = status.max_in_memory.map(|most| most.max(stock.steps.step));
         status.rate = demand.rate;
         status.empty_in = Duration::try_from_secs_f64(status.in_memory as f64 / demand.rate).ok();
         status.lost = stock.alarm.lost(engine.lost());
@@ -100,8 +106,12 @@ impl fmt::Display for SegmentStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "numbers: {} taken, {} in memory, {} lost, {} apart",
-            self.taken, self.in_memory, self.lost, self.delta
+            "numbers: {} taken, {} in memory{}, {} lost, {} apart",
+            self.taken,
+            self.in_memory,
+            self.max_in_memory.map_or_else(String::new, |most| format!(" of {most} at most")),
+            self.lost,
+            self.delta
         )?;
         writeln!(
             f,

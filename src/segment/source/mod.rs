@@ -275,7 +275,9 @@ impl Tag {
         Tag { step: Some(step), ..self }
     }
 
-    /// How many numbers a process takes at once, at most. Unless set, the process decides.
+    /// How many numbers a process takes at once, at most. Unless set, the process decides. It may
+    /// take that many several times before it needs them: how many it has in memory is bounded by
+    /// [`Builder::max_in_memory`](super::Builder::max_in_memory).
     #[must_use]
     pub fn max_step(self, max_step: u64) -> Tag {
         Tag { max_step: Some(max_step), ..self }

@@ -290,7 +290,7 @@ impl SegmentGenerator {
     #[must_use]
     pub fn status(&self) -> SegmentStatus {
         let Handle { tag, running } = &self.handle;
-        SegmentStatus::of(tag, running.loader.now(), running.loader.policy.ahead)
+        SegmentStatus::of(tag, running.loader.now(), &running.loader.policy)
     }
 }
 

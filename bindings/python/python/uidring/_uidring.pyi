@@ -61,6 +61,7 @@ class _LoadOptions(TypedDict, total=False):
     max_wait: _Length
     ahead: _Length
     refresh: _Length
+    max_in_memory: _Number
     loads: _Number
     shutdown_deadline: _Length
     timeout: _Length

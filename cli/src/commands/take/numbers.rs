@@ -23,6 +23,8 @@ use crate::text::{self, Failure};
 pub(crate) struct Order<'a> {
     pub(crate) tag: &'a str,
     pub(crate) table: Table,
+    /// The most numbers in memory.
+    pub(crate) max_in_memory: Option<u64>,
     pub(crate) load: Load,
     /// `None` where the numbers are dropped.
     pub(crate) format: Option<Format>,
@@ -34,7 +36,8 @@ impl Order<'_> {
     /// Takes the numbers, prints them, and gives back what is left of the segment.
     pub(crate) fn run(&self, db: &Db) -> Result<(), Failure> {
         let lines = self.format.map(|format| NumberLines::new(format, self.tag)).transpose()?;
-        let segments = Segments::builder().source(db::existing_tags(db, self.table)?).build()?;
+        let segments = Segments::builder().source(db::existing_tags(db, self.table)?);
+        let segments = segments.max_in_memory(self.max_in_memory.unwrap_or(u64::MAX)).build()?;
         let store = TagStore { db, table: self.table };
         let numbers = patiently(db, || segments.tag(self.tag))
             .map_err(|error| store.failure(&error, None))?;

@@ -65,6 +65,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TABLE", value_enum, requires = "tag", default_value_t = Table::Own)]
     table: Table,
 
+    /// The most numbers of the tag in memory, which are lost if the tool is killed: 500, 20k. A
+    /// larger step of the tag goes first [default: as many as the rate asks for]
+    #[arg(long, value_name = "N", requires = "tag", value_parser = in_memory)]
+    max_in_memory: Option<u64>,
+
     #[command(flatten)]
     db: DbArg,
 
@@ -100,6 +105,10 @@ pub(crate) struct Args {
     layout: LayoutArgs,
 }
 
+fn in_memory(text: &str) -> Result<u64, String> {
+    quantity::count_of(text, "numbers in memory", 1..=u64::MAX)
+}
+
 fn some_rate(text: &str) -> Result<Quantity, String> {
     match quantity::quantity(text)? {
         Quantity { thousandths: 0 } => Err("no UID comes at a rate of 0".to_owned()),
@@ -121,7 +130,8 @@ impl Args {
         if let Some(tag) = &self.tag {
             let format = self.format.unwrap_or(Format::Decimal);
             let format = (!self.no_output).then_some(format);
-            return Order { tag, table: self.table, load, format, is_test }.run(&db);
+            let max_in_memory = self.max_in_memory;
+            return Order { tag, table: self.table, max_in_memory, load, format, is_test }.run(&db);
         }
         let uids = generator::open(&self.generator, &db, asked)?;
         if is_test {

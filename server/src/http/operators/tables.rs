@@ -140,13 +140,16 @@ fn cell(column: &str, content: impl maud::Render) -> Markup {
 
 fn row(tag: &TagLine, is_as_above: bool) -> Markup {
     // The maximum must be above zero, even before the first load.
-    let segment = tag.segment.max(1);
+    let segment = tag.max_in_memory.unwrap_or(tag.segment).max(1);
     let or_none = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
     let in_memory = html! {
         @if let Some(in_memory) = tag.in_memory {
             meter min="0" max=(segment) low=(segment / 4) high=(segment / 2)
                 optimum=(segment) value=(in_memory.min(segment)) aria-label="fill" {}
-            " " span { (grouped(in_memory)) }
+            " " span {
+                (grouped(in_memory))
+                @if let Some(most) = tag.max_in_memory { " of " (grouped(most)) }
+            }
         } @else { "–" }
     };
     html! {
@@ -156,7 +159,7 @@ fn row(tag: &TagLine, is_as_above: bool) -> Markup {
             (cell("Per second", rate(tag.per_second)))
             (cell("In memory", in_memory))
             (cell("Empty in", or_none(tag.empty_in.map(length))))
-            (cell("Segment", grouped(tag.segment)))
+            (cell("Last load", grouped(tag.segment)))
             (cell("Loaded", or_none(tag.age.map(|age| format!("{} ago", whole_seconds(age))))))
             (cell("Load took", or_none(tag.load_seconds.map(length))))
             (cell("Taken", grouped(tag.taken)))

@@ -17,9 +17,12 @@ pub(crate) struct TagLine {
     pub(crate) per_second: f64,
     /// Numbers that can be taken without a load. Absent if all went to clients in segments.
     pub(crate) in_memory: Option<u64>,
+    /// The most of them, and so the most that a kill loses: `--max-in-memory`, or the tag's step if
+    /// it is larger. Absent if the demand alone decides.
+    pub(crate) max_in_memory: Option<u64>,
     /// Seconds until the memory is empty at this rate without further loads.
     pub(crate) empty_in: Option<f64>,
-    /// How many numbers the last load gave.
+    /// How many numbers the last load gave. Several loads may be in memory.
     pub(crate) segment: u64,
     /// Seconds since the last load.
     pub(crate) age: Option<f64>,
@@ -55,6 +58,7 @@ impl TagLine {
         let is_failing = state.kind().is_some();
         let TagState { name, status, loads, .. } = state;
         let age = loads.last.and_then(|last| now.duration_since(last.at).ok());
+        let max_in_memory = status.as_ref().and_then(|status| status.max_in_memory);
         let in_memory = status.map(|status| status.in_memory);
         let TagRate { here, all } = rate(&name, count);
         // The counts are far below 2^53.
@@ -64,6 +68,7 @@ impl TagLine {
             tag: name,
             per_second: rounded(all),
             in_memory,
+            max_in_memory,
             empty_in: empty_in.map(rounded),
             segment: loads.last.map_or(0, |last| last.count),
             age: age.map(seconds),

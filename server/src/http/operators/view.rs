@@ -17,7 +17,7 @@ pub(crate) const KEYS: [(&str, &str, Key); 8] = [
     ("per_second", "Per second", Key::PerSecond),
     ("in_memory", "In memory", Key::InMemory),
     ("empty_in", "Empty in", Key::EmptyIn),
-    ("segment", "Segment", Key::Segment),
+    ("segment", "Last load", Key::Segment),
     ("age", "Loaded", Key::Age),
     ("load_seconds", "Load took", Key::LoadSeconds),
     ("taken", "Taken", Key::Taken),
