@@ -258,6 +258,38 @@ def away(page):
     page.check_console()
 
 
+def worst(page):
+    page.open()
+    page.wait_for_script()
+    page.wait_for_update()
+    health = page.text("#health")
+    for told in ["UIDs cannot be given", "invoices", "payments", "contracts in ever, scope lima"]:
+        assert told in health, f"{told}: {health}"
+    assert page.text("#state-uids") == "NOT GIVEN", page.text("#state-uids")
+    assert "404: 1" in page.text("#answers") and "409: 1" in page.text("#answers")
+    # One event for all scopes of a series.
+    assert page.text("#events").count("shop-") <= 1, page.text("#events")
+    for width in [1280, 390]:
+        page.size(width)
+        page.wait_for_update()
+        check_reasons(page)
+    page.size(1280)
+    page.shoot("worst")
+    page.check_console()
+
+
+def from_memory(page):
+    page.open()
+    page.wait_for_script()
+    page.wait("from memory", lambda: page.text("#state-uids").startswith("until 20"))
+    assert "UIDs end at" in page.text("#health"), page.text("#health")
+    page.wait_for_update()
+    assert page.text("#tags tbody td").startswith("from memory"), page.text("#tags")
+    assert page.text("#health").count("locked") == 1, page.text("#health")
+    page.shoot("from-memory")
+    page.check_console()
+
+
 def hostile(page):
     page.open("?tag=%22%3E%3Cscript%3Ealert(1)%3C/script%3E")
     page.wait_for_script()
@@ -378,7 +410,8 @@ def foreign(page):
 
 
 CASES = [
-    updates, search, cost, failing, away, hostile, narrow, scriptless, gone, rebound, foreign
+    updates, search, cost, failing, away, worst, from_memory, hostile, narrow, scriptless, gone,
+    rebound, foreign
 ]
 
 

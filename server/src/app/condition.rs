@@ -130,6 +130,17 @@ impl Kind {
         })
     }
 
+    /// What it becomes if nobody acts.
+    pub(crate) fn worse(self) -> Option<Kind> {
+        match self {
+            Kind::UidsFromMemory => Some(Kind::UidsEmpty),
+            Kind::TagsFail => Some(Kind::TagsEmpty),
+            Kind::SeriesFromMemory => Some(Kind::SeriesFail),
+            Kind::SeriesNearlyFull => Some(Kind::SeriesFull),
+            _ => None,
+        }
+    }
+
     /// Whether the tables of the page have its reasons and advice.
     pub(crate) fn is_in_table(self) -> bool {
         matches!(

@@ -29,8 +29,8 @@ pub(crate) struct Health {
 #[derive(Debug)]
 pub(crate) struct Observer {
     before: Option<Refusal>,
-    /// The conditions of what is given, each with its reason.
-    told: BTreeMap<&'static str, Option<String>>,
+    /// The conditions of what is given that were logged last.
+    told: BTreeMap<&'static str, Told>,
 }
 
 impl Observer {
@@ -62,23 +62,35 @@ impl Observer {
         let of_supply = conditions.iter().filter(|condition| condition.kind.is_of_supply());
         let mut told = BTreeMap::new();
         for Condition { kind, text, why, advice, .. } in of_supply {
-            if self.told.get(kind.word()) != Some(why) {
-                let text = text.trim_end_matches('.');
-                let why = why.as_deref().unwrap_or("none is known");
-                match kind {
-                    Kind::UidsEmpty | Kind::RowsWentBack | Kind::TagsEmpty | Kind::SeriesFail => {
-                        tracing::error!(why, advice, "{text}");
-                    }
-                    _ => tracing::warn!(why, advice, "{text}"),
+            let text = text.trim_end_matches('.').to_owned();
+            let before = self.told.get(kind.word());
+            if before.is_none_or(|before| before.why != *why) {
+                match (kind, why) {
+                    (
+                        Kind::UidsEmpty | Kind::RowsWentBack | Kind::TagsEmpty | Kind::SeriesFail,
+                        why,
+                    ) => tracing::error!(why, advice, "{text}"),
+                    (_, why) => tracing::warn!(why, advice, "{text}"),
                 }
             }
-            told.insert(kind.word(), why.clone());
+            told.insert(kind.word(), Told { kind: *kind, text, why: why.clone() });
         }
-        for over in self.told.keys().filter(|kind| !told.contains_key(*kind)) {
-            tracing::info!(condition = *over, "over");
+        for over in self.told.values().filter(|over| !told.contains_key(over.kind.word())) {
+            // It may have become worse, which is no end.
+            if over.kind.worse().is_none_or(|worse| !told.contains_key(worse.word())) {
+                tracing::info!("no longer: {}", over.text);
+            }
         }
         self.told = told;
     }
+}
+
+/// A condition that was logged.
+#[derive(Debug)]
+struct Told {
+    kind: Kind,
+    text: String,
+    why: Option<String>,
 }
 
 impl Health {

@@ -24,6 +24,7 @@ mod proxies;
 mod resp;
 mod series;
 mod signals;
+mod supply;
 mod systemd;
 mod tinyid;
 mod tls;

@@ -64,6 +64,9 @@ impl TagLine {
         // The counts are far below 2^53.
         #[allow(clippy::cast_precision_loss)]
         let empty_in = in_memory.filter(|_| here > 0.0).map(|numbers| numbers as f64 / here);
+        // At the same rate.
+        let left = empty_in.and_then(|left| Duration::try_from_secs_f64(left).ok());
+        let until = left.filter(|_| supply.is_from_memory()).and_then(|left| now.checked_add(left));
         TagLine {
             tag: name,
             per_second: rounded(all),
@@ -77,7 +80,7 @@ impl TagLine {
             failures: loads.failures,
             taken: count.here + count.to_clients,
             state: word,
-            until: supply.until().map(rfc3339),
+            until: until.map(rfc3339),
             is_failing,
             is_of_row: supply.why().is_some_and(|why| why.cause.is_of_row()),
             advice: supply.why().map(|why| why.cause.advice()),
