@@ -12,6 +12,7 @@ use uidring_args::Db;
 use crate::app::NotReady;
 use crate::app::supply::{Supply, in_time};
 use crate::config::db::{self, Unusable};
+use crate::stats::loads::LONGEST_PAUSE;
 use crate::stats::rates::TagCount;
 use crate::stats::series_use::{SeriesTakes, SeriesUse};
 use crate::stats::trouble::{Cause, Trouble};
@@ -78,18 +79,24 @@ impl SeriesState {
         };
         let (full, nearly_full) = (told(true), told(false));
         let (mut in_memory, mut until) = (0_u64, None);
+        let is_quiet = takes.asked.is_none_or(|asked| asked.elapsed() > LONGEST_PAUSE);
+        let is_quiet = is_quiet && source.is_none();
         // Of a scope without numbers in memory, and of another one.
         let (mut out, mut failing) = (None, None);
         used.generator.each_scope(|status| {
             let numbers = &status.numbers;
             in_memory = in_memory.saturating_add(numbers.in_memory);
             let failure = numbers.last_failure.as_deref();
-            let ran_out = failure.is_some_and(|failure| Cause::of(failure) == Cause::RanOut);
-            let Some(failure) = failure.filter(|_| !ran_out) else { return };
+            let Some(trouble) = failure.and_then(trouble_of_load) else { return };
+            // Of what passes by itself, nobody has asked since.
+            let is_old = is_quiet && numbers.failing_for > Some(LONGEST_PAUSE);
+            if is_old && trouble.may_be_over() {
+                return;
+            }
             if numbers.in_memory == 0 {
-                out.get_or_insert_with(|| Trouble::of(failure));
+                out.get_or_insert(trouble);
             } else {
-                failing.get_or_insert_with(|| Trouble::of(failure));
+                failing.get_or_insert(trouble);
                 let ends = numbers.empty_in;
                 until = until.map_or(ends, |first: Duration| ends.map(|end| first.min(end)));
             }
@@ -132,6 +139,19 @@ impl SeriesState {
             Supply::Giving if !self.nearly_full.is_empty() => "nearly-full",
             supply => supply.word(),
         }
+    }
+}
+
+/// What is wrong with a scope whose numbers could not be loaded, unless its period is closed, full
+/// or changed.
+fn trouble_of_load(failure: &SegmentError) -> Option<Trouble> {
+    let of_series = match failure {
+        SegmentError::Series { error, .. } => error.downcast_ref::<SeriesError>(),
+        _ => None,
+    };
+    match of_series {
+        Some(error) => NoSeries::Error(error.clone()).trouble(),
+        None => Some(Trouble::of(failure)),
     }
 }
 

@@ -90,6 +90,10 @@ pub(super) fn segment_errors() -> Vec<SegmentError> {
         },
         SegmentError::RanOut { store: store.clone(), tag: tag.clone(), last: 9 },
         SegmentError::WentBack { store, tag, first: 1, last: 9 },
+        SegmentError::Series {
+            failure: Some(SegmentFailure::Failed),
+            error: Arc::from(nobody_knows()),
+        },
         SegmentError::NotGivenBack { waited: Duration::from_secs(1) },
         SegmentError::Ended { cause: TakeError::ShutDown },
         SegmentError::other(nobody_knows()),
@@ -112,6 +116,14 @@ pub(super) fn series_errors() -> Vec<SeriesError> {
     let (store, series) = ("ids.db".to_owned(), "invoices".to_owned());
     let mut errors = vec![
         SeriesError::NoSuchSeries { store, series: series.clone(), alike: Vec::new() },
+        SeriesError::WentBack {
+            store: "ids.db".to_owned(),
+            series: series.clone(),
+            scope: String::new(),
+            period: "2026".parse().unwrap(),
+            first: 1,
+            last: 9,
+        },
         SeriesError::Clock { unix_ms: 0 },
         SeriesError::Transaction { series, source: Arc::from(nobody_knows()) },
         SeriesError::NoStore,

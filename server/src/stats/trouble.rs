@@ -177,7 +177,9 @@ impl Cause {
             Cause::NoSuchTag => {
                 "Create the series again, and raise its counters above all that were ever given."
             }
-            Cause::RanOut => "Give the pattern a wider number, with 'uidring series change'.",
+            Cause::RanOut => {
+                "Give the pattern a wider number: 'uidring series change NAME PATTERN --from now'."
+            }
             Cause::BadRow => "Put right the row of the counter. The next request goes on.",
             Cause::Late => "See how long the database takes.",
             _ => self.advice(),
