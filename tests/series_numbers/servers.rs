@@ -44,6 +44,29 @@ fn everything(server: Server) {
     clock.set(time("2027-01-02T00:00:00Z"));
     assert_eq!(texts(shop(&theirs).take_n(1)), ["shop-20270102-000001"]);
 
+    // A batch that is all there is, and the way on.
+    let inv = one.create("inv", super::definition("{yyyy}-{n:2}")).unwrap();
+    let others = other.get("inv").unwrap();
+    let values = |numbers: Vec<SeriesNumber>| -> Vec<u64> {
+        numbers.iter().map(SeriesNumber::value).collect()
+    };
+    assert_eq!(values(inv.take_batch(99).unwrap()), (1..=99).collect::<Vec<_>>());
+    for numbers in [&inv, &others, &inv] {
+        match numbers.take().unwrap_err() {
+            SeriesError::Full { series, period, largest: 99, .. } => {
+                assert_eq!((series.as_str(), period.to_string()), ("inv", "2027".to_owned()));
+            }
+            error => panic!("{error:?}"),
+        }
+    }
+    let wider = super::definition("{yyyy}-{n:4}");
+    one.change("inv", wider, "2027-01-02".parse().unwrap()).unwrap();
+    let taken = others.take_batch(200).unwrap();
+    assert_eq!(taken[0].as_str(), "2027-0100");
+    assert_eq!(values(taken), (100..=299).collect::<Vec<_>>());
+    assert!(inv.take().unwrap().value() >= 300);
+    assert_eq!(others.parse("2027-07").unwrap().value(), 7);
+
     // A closed day.
     one.close("orders", "2027-01-01".parse().unwrap()).unwrap();
     let error = shop(&theirs).take_for("2026-12-31".parse().unwrap()).unwrap_err();
