@@ -496,9 +496,10 @@ impl SeriesGenerator {
         let open = current.opened(shared.clock.now());
         // As for `scope`.
         let is_forked = shared.segments.is_forked();
-        let mut tight = match is_forked {
-            true => Vec::new(),
-            false => shared.known.tight(&scopes.known.load(), shared.now_ms()),
+        let mut tight = if is_forked {
+            Vec::new()
+        } else {
+            shared.known.tight(&scopes.known.load(), shared.now_ms())
         };
         let full = tight.iter().filter(|counter| counter.is_full()).count();
         let nearly_full = tight.len() - full;

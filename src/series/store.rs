@@ -176,6 +176,10 @@ impl SeriesRecord {
 
     /// Whether two versions write the numbers of the same days, so that the newer one has taken the
     /// place of the other.
+    #[cfg_attr(
+        not(any(feature = "mysql", feature = "postgres", feature = "sqlite")),
+        allow(dead_code)
+    )]
     pub(crate) fn are_of_one(&self, one: u32, other: u32) -> bool {
         let begins = |number| self.version(number).map(|version| version.begins);
         begins(one).is_some() && begins(one) == begins(other)

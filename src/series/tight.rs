@@ -61,7 +61,10 @@ impl TightCounter {
 
 /// What is known of each such counter, by the series.
 #[derive(Debug, Default)]
-pub(crate) struct Tight(Mutex<HashMap<Box<str>, BTreeMap<(Period, Box<str>), Last>>>);
+pub(crate) struct Tight(Mutex<HashMap<Box<str>, Counters>>);
+
+/// The counters of a series, by their periods and scopes.
+type Counters = BTreeMap<(Period, Box<str>), Last>;
 
 /// The last number that the store has given.
 #[derive(Clone, Copy, Debug)]

@@ -76,9 +76,10 @@ fn assert_goes_on(pattern: &str, wider: &str, first: &[&str], then: &[&str]) {
     let [one, other] = [series(&store, &clock), series(&store, &clock)];
     let numbers = one.create("inv", definition(pattern)).unwrap();
     let theirs = other.get("inv").unwrap();
-    let (numbers, theirs) = match numbers.pattern().has_scope() {
-        true => (numbers.scope("shop-7"), theirs.scope("shop-7")),
-        false => (numbers, theirs),
+    let (numbers, theirs) = if numbers.pattern().has_scope() {
+        (numbers.scope("shop-7"), theirs.scope("shop-7"))
+    } else {
+        (numbers, theirs)
     };
     assert_eq!(numbers.take_batch(9).unwrap().len(), 9);
     for numbers in [&numbers, &theirs] {
