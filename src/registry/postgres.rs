@@ -52,7 +52,8 @@ use crate::store::without_password;
 ///
 /// # Tried on
 ///
-/// PostgreSQL 15 and PgBouncer 1.18, by the tests.
+/// PostgreSQL 15 and PgBouncer 1.18, by the tests. By hand, starts on PostgreSQL 18.4, with TLS at
+/// once, and behind Pgpool-II 4.3.
 ///
 /// * A pooler may give each transaction another connection, as no setting and no prepared statement
 ///   outlasts one. It has to keep a transaction on one connection: PgBouncer's modes `session` and

@@ -102,12 +102,14 @@ impl Parameters {
     }
 
     /// Whether there is one of these `names`.
+    #[cfg(feature = "mysql")]
     pub fn has(&self, names: &[&str]) -> bool {
         let name = |parameter: &String| parameter.split('=').next().map(str::to_owned);
         self.rest.iter().filter_map(name).any(|name| names.contains(&name.as_str()))
     }
 
     /// Adds one for the driver.
+    #[cfg(feature = "mysql")]
     pub fn add(&mut self, parameter: &str) {
         self.rest.push(parameter.to_owned());
     }

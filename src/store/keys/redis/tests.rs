@@ -465,6 +465,12 @@ fn tls_is_checked() {
     let named = Redis::at(&server.url(&format!("{authority}{certificate}"))).unwrap();
     named.connect(&deadline()).map(|_| ()).unwrap();
 
+    // One that has signed itself is trusted by name.
+    let server = OwnRedis::start_with_tls("self-2100", "tls-auth-clients no");
+    refused(&server.url(&authority), "see the server's certificate");
+    let itself = format!("?ca={}", file("self-2100.pem"));
+    Redis::at(&server.url(&itself)).unwrap().connect(&deadline()).map(|_| ()).unwrap();
+
     let server = OwnRedis::start("");
     let store = Redis::at(&format!("rediss://{}{authority}", server.place())).unwrap();
     let soon = Deadline::after(Duration::from_millis(300));
