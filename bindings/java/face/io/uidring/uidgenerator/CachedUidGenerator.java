@@ -212,16 +212,35 @@ public class CachedUidGenerator implements UidGenerator, AutoCloseable {
             assigning = assign(thread);
         }
         try {
-            worker = result(assigning, "the worker id assigner has not answered for " + PATIENCE
-                    + " s: see what its thread uidring-worker-id waits for, and start the bean by "
-                    + "init-method=\"afterPropertiesSet\" if that is a lock of this thread");
-            return worker;
+            long given = checked(result(assigning, "the worker id assigner has not answered for "
+                    + PATIENCE + " s: see what its thread uidring-worker-id waits for, and start "
+                    + "the bean by init-method=\"afterPropertiesSet\" if that is a lock of this "
+                    + "thread"));
+            if (given > 0) {
+                worker = given;
+            }
+            return given;
         } finally {
             // The next call waits on for one that has not answered, and asks anew after a failure.
             if (assigning.isDone()) {
                 assigning = null;
             }
         }
+    }
+
+    /**
+     * A worker id of an assigner. 0 is what a field holds that nobody has set: with a mapper that
+     * does not fetch the generated key, each program would have it, and give the ids of the others.
+     */
+    private static long checked(long worker) {
+        if (worker == 0) {
+            throw new UidGenerateException("the worker id assigner returned 0, which is what an id "
+                    + "holds that was never set: most often, the mapper that inserts the row does "
+                    + "not fetch the generated key (useGeneratedKeys=\"true\" keyProperty=\"id\" "
+                    + "in MyBatis); return the key of the new row, and where worker ids are counted "
+                    + "from 0, one more");
+        }
+        return worker;
     }
 
     private FutureTask<Long> assign(AssignedIn thread) {
@@ -294,7 +313,8 @@ public class CachedUidGenerator implements UidGenerator, AutoCloseable {
      * Where the worker id comes from, asked once at the start. It must not give a worker id that
      * another start had, unless the option {@code state} names a file that keeps used times. If the
      * generator starts at the first {@link #getUID}, the assigner runs in a new thread, so that it
-     * is not part of a transaction of the caller's, whose rollback would take its row away.
+     * is not part of a transaction of the caller's, whose rollback would take its row away. One that
+     * returns 0 is refused: it is most often a generated key that the mapper does not fetch.
      *
      * @param workerIdAssigner such as Baidu's {@code DisposableWorkerIdAssigner}
      */

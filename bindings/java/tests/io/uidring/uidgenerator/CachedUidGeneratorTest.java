@@ -136,6 +136,29 @@ public final class CachedUidGeneratorTest {
         assertThrows(UidGenerateException.class, early::getUID);
     }
 
+    /** Each Java machine with such an assigner would give the ids of the others. */
+    @Test
+    void anAssignerThatReturnsNoKeyIsRefused() {
+        for (long wrong : new long[] {0, -1, Long.MIN_VALUE}) {
+            long[] next = {wrong};
+            for (boolean isFirst : new boolean[] {true, false}) {
+                next[0] = wrong;
+                CachedUidGenerator bean = bean();
+                bean.setWorkerIdAssigner(() -> next[0]);
+                RuntimeException refused = isFirst
+                        ? assertThrows(UidGenerateException.class, bean::getUID)
+                        : assertThrows(RuntimeException.class, bean::afterPropertiesSet);
+                String said = refused.getMessage();
+                assertTrue(said.contains(wrong == 0 ? "useGeneratedKeys" : "" + wrong), said);
+                // It is asked again, and not remembered.
+                next[0] = 4;
+                try (bean) {
+                    assertTrue(bean.parseUID(bean.getUID()).contains("\"workerId\":\"4\""));
+                }
+            }
+        }
+    }
+
     @Test
     void aFirstIdStartsItOutsideOfTheCallersTransaction() {
         // Transactions belong to threads.
