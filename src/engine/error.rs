@@ -89,8 +89,8 @@ impl fmt::Display for TakeError {
                 write!(f, "the numbers of the tag that were loaded are used up, and {cause}")
             }
             TakeError::ShutDown => f.write_str(
-                "the generator was closed: stop the threads and tasks that take UIDs before that, \
-                 or open another",
+                "the generator was closed: stop the threads and tasks that take from it before \
+                 that, or open another",
             ),
             TakeError::Forked => f.write_str(
                 "this process was forked from the one that opened the generator: open another \

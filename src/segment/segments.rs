@@ -138,11 +138,11 @@ impl Segments {
     ///
     /// As for [`tag`](Segments::tag); [`SegmentError::BadTag`] if the tag is not valid;
     /// [`SegmentError::Behind`] or [`SegmentError::Differs`] if the existing one is not what `new`
-    /// asks for.
+    /// asks for; [`SegmentError::Ended`] after a shutdown, when nothing is created.
     // `new` is taken by value because it is built for this one call.
     #[allow(clippy::needless_pass_by_value)]
     pub fn create(&self, tag: &str, new: Tag) -> Result<SegmentGenerator, SegmentError> {
-        self.check_fork()?;
+        self.running.loader.check_end()?;
         self.running.loader.source().create(tag, &new)?;
         self.tag(tag)
     }

@@ -69,7 +69,8 @@ impl Series {
     /// # Errors
     ///
     /// [`SeriesError::Definition`] and [`SeriesError::BadName`] if there can be no such series;
-    /// [`SeriesError::Differs`] if it is there, and is another; [`SeriesError::Storage`].
+    /// [`SeriesError::Differs`] if it is there, and is another; [`SeriesError::Take`] after a
+    /// shutdown, when nothing is created; [`SeriesError::Storage`].
     // `new` is taken by value because it is built for this one call.
     #[allow(clippy::needless_pass_by_value)]
     pub fn create(
@@ -77,7 +78,7 @@ impl Series {
         name: &str,
         new: SeriesDefinition,
     ) -> Result<SeriesGenerator, SeriesError> {
-        self.shared.check_fork()?;
+        self.shared.check_end()?;
         check_name(name)?;
         new.check()?;
         let record = self.shared.known.store.create(name, &new)?;
@@ -91,7 +92,7 @@ impl Series {
     ///
     /// [`SeriesError::NoSuchSeries`], with similar names, or [`SeriesError::Storage`].
     pub fn get(&self, name: &str) -> Result<SeriesGenerator, SeriesError> {
-        self.shared.check_fork()?;
+        self.shared.check_end()?;
         self.generator(self.shared.known.store.record(name)?)
     }
 

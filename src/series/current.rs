@@ -25,6 +25,12 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Fails after a shutdown, and as [`check_fork`](Shared::check_fork) does.
+    pub fn check_end(&self) -> Result<(), SeriesError> {
+        self.check_fork()?;
+        if self.segments.has_ended() { Err(TakeError::ShutDown.into()) } else { Ok(()) }
+    }
+
     /// Fails in a forked process, where the store's connections belong to the parent, and where
     /// another thread of it may have held a lock.
     pub fn check_fork(&self) -> Result<(), SeriesError> {
@@ -50,6 +56,8 @@ pub(crate) struct Current {
     open: ArcSwapOption<Open>,
     /// The period whose first numbers a take that does not wait has asked for.
     pending: Mutex<Option<PendingTag>>,
+    /// Why the last take that had to open a period failed, if it did.
+    failure: ArcSwapOption<SeriesError>,
 }
 
 impl Named for Current {
@@ -75,7 +83,12 @@ pub(crate) struct Open {
 
 impl Current {
     pub fn new(scope: &str) -> Current {
-        Current { scope: scope.into(), open: ArcSwapOption::empty(), pending: Mutex::default() }
+        Current {
+            scope: scope.into(),
+            open: ArcSwapOption::empty(),
+            pending: Mutex::default(),
+            failure: ArcSwapOption::empty(),
+        }
     }
 
     /// Whether there can be such a scope.
@@ -290,6 +303,31 @@ impl Current {
         }
     }
 
+    /// Why takes fail now, if they do, with `open` as the period that is open.
+    pub fn obstacle(&self, shared: &Shared, open: Option<&Arc<Open>>) -> Option<SeriesError> {
+        if let Err(ended) = shared.check_end() {
+            return Some(ended);
+        }
+        let Some(open) = open else {
+            return self.failure.load().as_deref().cloned();
+        };
+        let status = open.numbers.status();
+        let error = status.obstacle?;
+        Some(status.last_failure.map_or(SeriesError::Take(error), |failure| {
+            SeriesError::of_segment(SegmentError::clone(&failure))
+        }))
+    }
+
+    /// Keeps why a period could not be opened, for the status.
+    fn noted<T>(&self, result: Result<T, SeriesError>) -> Result<T, SeriesError> {
+        if let Err(error) = &result
+            && !matches!(error, SeriesError::Loading { .. } | SeriesError::Take(_))
+        {
+            self.failure.store(Some(Arc::new(error.clone())));
+        }
+        result
+    }
+
     /// Gives a period up, so that the next take opens one anew.
     fn leave(&self, open: &Arc<Open>) {
         self.forget(open);
@@ -350,13 +388,22 @@ impl Current {
     ) -> Result<Arc<Open>, SeriesError> {
         match if_none {
             IfNone::Wait => self.open_at(shared, series, now),
-            IfNone::Fail => self.try_open_at(shared, series, now),
+            IfNone::Fail => self.noted(self.try_open_at(shared, series, now)),
         }
     }
 
     /// Opens the period of this time, and waits until its first numbers are loaded.
     #[cold]
     pub fn open_at(
+        &self,
+        shared: &Shared,
+        series: &str,
+        now: SystemTime,
+    ) -> Result<Arc<Open>, SeriesError> {
+        self.noted(self.open_now(shared, series, now))
+    }
+
+    fn open_now(
         &self,
         shared: &Shared,
         series: &str,
@@ -438,6 +485,7 @@ impl Current {
     fn publish(&self, at: CounterAt, numbers: SegmentGenerator) -> Arc<Open> {
         let open = Arc::new(Open { open_period: at.open_period, numbers });
         let before = self.open.swap(Some(Arc::clone(&open)));
+        self.failure.store(None);
         if let Some(before) = before
             && before.numbers.tag() != open.numbers.tag()
         {

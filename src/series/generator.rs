@@ -493,7 +493,10 @@ impl SeriesGenerator {
     #[must_use]
     pub fn status(&self) -> SeriesStatus {
         let Handle { shared, scopes, current } = &self.handle;
+        let has_ended = shared.segments.has_ended();
+        // What was given up while it rested says nothing of the next take.
         let open = current.opened(shared.clock.now());
+        let open = open.filter(|open| has_ended || !open.numbers.is_retired());
         // As for `scope`.
         let is_forked = shared.segments.is_forked();
         let mut tight = if is_forked {
@@ -505,6 +508,7 @@ impl SeriesGenerator {
         let nearly_full = tight.len() - full;
         tight.truncate(MOST_TOLD);
         SeriesStatus {
+            obstacle: current.obstacle(shared, open.as_ref()),
             period: open.as_ref().map(|open| open.period()),
             numbers: open.map(|open| open.numbers.status()),
             scopes: if is_forked { 0 } else { scopes.len() },

@@ -1,6 +1,7 @@
 //! [`SeriesStatus`] and [`ScopeStatus`], the state of a scope.
 
 use super::period::Period;
+use super::series_error::SeriesError;
 use super::tight::{TightCounter, is_tight};
 use crate::segment::SegmentStatus;
 
@@ -14,6 +15,9 @@ pub struct SeriesStatus {
     pub period: Option<Period>,
     /// The numbers of that period in this process.
     pub numbers: Option<SegmentStatus>,
+    /// Why takes fail. `None` while numbers are given or on their way. Where the next take has to
+    /// open the period, this is why the last one could not.
+    pub obstacle: Option<SeriesError>,
     /// How many scopes of the series this process has.
     pub scopes: usize,
     /// How many periods of scopes of the series have given all numbers that fit the pattern, as far

@@ -230,6 +230,30 @@ fn a_clean_end_loses_nothing() {
 }
 
 #[test]
+fn after_a_shutdown_the_status_says_so_and_nothing_is_created() {
+    let rows = Rows::default().with("a", row(10));
+    let segments = rows.segments();
+    let tag = segments.tag("a").unwrap();
+    tag.take().unwrap();
+    let status = tag.status();
+    assert_eq!((status.in_memory, status.obstacle), (9, None));
+    segments.clone().shutdown().unwrap();
+    let status = tag.status();
+    assert_eq!((status.in_memory, status.obstacle), (0, Some(TakeError::ShutDown)));
+    assert!(status.to_string().contains("takes get no number: the generator was closed"));
+    let calls = rows.calls();
+    let ended = SegmentError::Ended { cause: TakeError::ShutDown }.to_string();
+    for error in [
+        segments.create("b", Tag::new()).unwrap_err(),
+        segments.create("a", Tag::new()).unwrap_err(),
+        segments.tag("a").unwrap_err(),
+    ] {
+        assert_eq!(error.to_string(), ended);
+    }
+    assert_eq!((rows.calls(), rows.has("b")), (calls, false));
+}
+
+#[test]
 fn what_another_process_has_taken_meanwhile_is_not_given_back() {
     let rows = Rows::default().with("a", row(10));
     let (first, second) = (rows.segments(), rows.segments());
@@ -258,6 +282,9 @@ fn while_the_source_is_away_takes_go_on_then_fail_and_then_go_on_by_themselves()
     }
     let status = tag.status();
     assert_eq!((status.taken, status.in_memory, status.lost), (100, 0, 0));
+    // A health check that takes nothing sees it.
+    let obstacle = TakeError::SegmentExhausted { cause: SegmentFailure::Unreachable };
+    assert_eq!(status.obstacle, Some(obstacle));
     assert!(status.waits >= 3 && status.longest_wait >= wait, "{status}");
     let error = status.last_failure.clone().unwrap();
     assert!(error.is_transient() && status.to_string().contains("cannot be reached"), "{status}");
@@ -265,6 +292,7 @@ fn while_the_source_is_away_takes_go_on_then_fail_and_then_go_on_by_themselves()
     wait_for("number", || tag.try_take().is_ok_and(|uid| uid.get() == 101));
     assert_eq!(tag.take().unwrap().get(), 102, "failing takes have used nothing up");
     assert!(tag.status().last_failure.is_none());
+    assert_eq!(tag.status().obstacle, None);
 }
 
 #[test]

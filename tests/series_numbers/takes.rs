@@ -327,3 +327,55 @@ fn rows_that_others_have_written_are_told_as_they_are() {
     let error = orders.take_n_for(next_year, 1).unwrap_err();
     assert!(matches!(error, SeriesError::NoSuchSeries { .. }), "{error:?}");
 }
+
+#[test]
+fn after_a_shutdown_the_status_says_so_and_nothing_is_created() {
+    let (_folder, store) = file();
+    let clock = clock("2026-11-24T12:00:00Z");
+    let ours = series(&store, &clock);
+    let orders = ours.create("orders", definition("SO{yyyy}-{n:4}")).unwrap();
+    assert!(orders.status().obstacle.is_none());
+    orders.take().unwrap();
+    let status = orders.status();
+    assert!(status.obstacle.is_none() && status.numbers.unwrap().in_memory > 0);
+    ours.clone().shutdown().unwrap();
+    let status = orders.status();
+    assert!(matches!(status.obstacle, Some(SeriesError::Take(TakeError::ShutDown))));
+    assert_eq!(status.numbers.unwrap().in_memory, 0);
+    for error in [
+        ours.create("late", definition("L-{n}")).unwrap_err(),
+        ours.create("orders", definition("SO{yyyy}-{n:4}")).unwrap_err(),
+        ours.get("orders").unwrap_err(),
+    ] {
+        assert!(matches!(error, SeriesError::Take(TakeError::ShutDown)), "{error}");
+    }
+    let others = series(&store, &clock);
+    assert!(matches!(others.get("late"), Err(SeriesError::NoSuchSeries { .. })));
+}
+
+/// At midnight, with the store away, the numbers of yesterday are none that a take could give.
+#[test]
+fn the_status_says_why_takes_fail() {
+    let (folder, store) = file();
+    let clock = clock("2026-11-24T23:59:00Z");
+    let ours = series(&store, &clock);
+    let full = ours.create("full", definition("F{yyyy}-{n:1}")).unwrap();
+    assert_eq!(full.take_n(9).flatten().count(), 9);
+    assert!(full.take().is_err());
+    until("full", || matches!(full.status().obstacle, Some(SeriesError::Full { .. })));
+
+    let days = ours.create("days", definition("{yyyy}{MM}{dd}-{n:4}")).unwrap();
+    days.take().unwrap();
+    let path = folder.path().join("uidring.db");
+    let away = folder.path().join("away.db");
+    std::fs::rename(&path, &away).unwrap();
+    assert!(days.take().is_ok() && days.status().obstacle.is_none());
+    clock.set(time("2026-11-25T00:00:01Z"));
+    let failed = days.take().unwrap_err();
+    let obstacle = days.status().obstacle.unwrap();
+    assert_eq!(obstacle.to_string(), failed.to_string());
+    assert!(days.status().period.is_none());
+    std::fs::rename(&away, &path).unwrap();
+    until("back", || days.take().is_ok());
+    assert!(days.status().obstacle.is_none());
+}

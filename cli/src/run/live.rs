@@ -250,13 +250,16 @@ pub(crate) fn summary(run: &Run, status: &Status) -> String {
         let side = if ms > 0 { "ahead of" } else { "behind" };
         format!("the clock is {by} {side} the store's\n")
     });
+    let obstacle = status
+        .obstacle
+        .map_or_else(String::new, |obstacle| format!("takes get no UID: {obstacle}\n"));
     let (uids, waits, steps) =
         (account(status), HumanCount(status.waits), HumanCount(status.clock_steps));
     let page = format!(
         "{} in {}: {} a second\n\
          worker {worker_id}{others}, filler {filler}\n\
          lead {}{limit}; lag {}\n\
-         {jump}{skew}\
+         {obstacle}{jump}{skew}\
          {uids}\n\
          takes waited: {waits}; steps of the clock back: {steps}\n\
          the time field ends at {}, {}\n",
@@ -314,6 +317,7 @@ pub(crate) struct Record {
     refused_jump_ms: Option<u128>,
     clock_skew_ms: Option<i64>,
     available: u64,
+    obstacle: Option<String>,
     taken: u64,
     lost: u64,
     skipped: u64,
@@ -352,6 +356,7 @@ impl Record {
             refused_jump_ms: status.refused_jump.map(|jump| jump.as_millis()),
             clock_skew_ms: status.clock_skew_ms,
             available: status.available,
+            obstacle: status.obstacle.map(|obstacle| obstacle.to_string()),
             taken: status.taken,
             lost: status.lost,
             skipped: status.skipped,

@@ -219,7 +219,6 @@ impl Loader {
     }
 
     /// Fails if the loader ends or belongs to the parent process.
-    #[cfg(feature = "series")]
     pub fn check_end(&self) -> Result<(), SegmentError> {
         let cause = if self.is_forked() {
             TakeError::Forked

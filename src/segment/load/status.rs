@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::engine::TakeError;
 use crate::segment::SegmentError;
 use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::policy::Policy;
@@ -17,7 +18,7 @@ use crate::sync::{Arc, lock};
 #[non_exhaustive]
 pub struct SegmentStatus {
     /// Loaded numbers that are not taken yet. If the process is killed now, these are lost, and so
-    /// are the claims of local takers.
+    /// are the claims of local takers. None after a shutdown.
     pub in_memory: u64,
     /// The most of them, if [`max_in_memory`](crate::segment::Builder::max_in_memory) is set: that,
     /// or the step of the row if it is larger.
@@ -52,6 +53,8 @@ pub struct SegmentStatus {
     /// Since when no load has succeeded, if the last one failed, or if the present one is slow and
     /// no numbers are left.
     pub failing_for: Option<Duration>,
+    /// Why takes fail, at once or after their wait. `None` while numbers are given or on their way.
+    pub obstacle: Option<TakeError>,
     /// Takes that waited for a load.
     pub waits: u64,
     /// The longest of these waits.
@@ -64,8 +67,10 @@ impl SegmentStatus {
     pub(crate) fn of(tag: &LoadedTag, now: Duration, policy: &Policy) -> SegmentStatus {
         let (engine, counters) = (&tag.engine, &tag.engine.counters);
         let (claimed, left) = engine.claimed_and_left();
+        let obstacle = engine.lasting_obstacle(left);
         let mut status = SegmentStatus {
-            in_memory: left,
+            // What is left after the end goes back to its row.
+            in_memory: if obstacle.is_some() { 0 } else { left },
             max_in_memory: Some(policy.max_in_memory).filter(|most| *most < u64::MAX),
             taken: claimed.saturating_sub(engine.lost()),
             lost: engine.lost(),
@@ -79,6 +84,7 @@ impl SegmentStatus {
             failures: counters.failures.get(),
             last_failure: None,
             failing_for: None,
+            obstacle,
             waits: counters.waits.get(),
             longest_wait: counters.longest_wait(),
         };
@@ -119,6 +125,9 @@ impl fmt::Display for SegmentStatus {
             self.loads, self.segment, self.load_time, self.failures
         )?;
         write!(f, "takes that waited: {}, {:?} at most", self.waits, self.longest_wait)?;
+        if let Some(obstacle) = self.obstacle {
+            write!(f, "\ntakes get no number: {obstacle}")?;
+        }
         match &self.last_failure {
             Some(error) => write!(f, "\nthe last load failed: {error}"),
             None => Ok(()),

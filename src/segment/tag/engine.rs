@@ -382,6 +382,15 @@ impl TagEngine {
         TakeError::SegmentExhausted { cause: self.failure().unwrap_or(SegmentFailure::Loading) }
     }
 
+    /// Why takes fail now, if they do, with `left` numbers to take.
+    pub fn lasting_obstacle(&self, left: u64) -> Option<TakeError> {
+        if let Err(ended) = self.check_end() {
+            return Some(ended);
+        }
+        let cause = self.failure().filter(|_| left == 0)?;
+        Some(TakeError::SegmentExhausted { cause })
+    }
+
     /// Why the last load failed, if it did.
     fn failure(&self) -> Option<SegmentFailure> {
         // ORDERING: a taker that reads an old value waits a little longer, or fails once more.
