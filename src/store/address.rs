@@ -12,6 +12,11 @@ pub(super) enum Address {
     Scheme(String),
     /// A file with parameters or escapes, which other programs read and this library does not.
     Parameters,
+    /// A server or a file, as another client writes it: what it begins with, such as `jdbc:mysql`,
+    /// and how that is written here.
+    Foreign(String, &'static str),
+    /// No text at all, or a scheme alone.
+    Empty,
     /// Neither. It may be a list of keys and values, with a password among them.
     Unclear,
 }
@@ -31,6 +36,12 @@ impl Address {
         let length = if is_on_network(address) { whole - ON_NETWORK.len() } else { whole };
         let Some(address) = part(address, 0, length) else { return Address::Unclear };
         let text = address.to_string_lossy();
+        if text.trim().is_empty() || ["sqlite:", "sqlite://"].contains(&&*text) {
+            return Address::Empty;
+        }
+        if let Some((begin, written)) = foreign(&text) {
+            return Address::Foreign(begin.to_owned(), written);
+        }
         for scheme in ["sqlite://", "sqlite:"] {
             if text.starts_with(scheme) {
                 if text.contains(['?', '#', '%']) {
@@ -49,6 +60,24 @@ impl Address {
             None => Address::Unclear,
         }
     }
+}
+
+/// What an address of another client begins with, and how a store of that kind is written here:
+/// JDBC has `jdbc:mysql://`, SQLAlchemy `mysql+pymysql://`.
+fn foreign(text: &str) -> Option<(&str, &'static str)> {
+    let end = match text.get(..5) {
+        Some(begin) if begin.eq_ignore_ascii_case("jdbc:") => 5 + text[5..].find(':')?,
+        _ => text.find("://").filter(|&end| text[..end].contains('+'))?,
+    };
+    let begin = &text[..end];
+    let name = begin.split(':').next_back()?.split('+').next()?;
+    let written = match &*name.to_ascii_lowercase() {
+        "mysql" | "mariadb" => "mysql://user:password@host/database",
+        "postgres" | "postgresql" => "postgres://user:password@host/database",
+        "sqlite" => "the path of the file alone",
+        _ => return None,
+    };
+    Some((begin, written))
 }
 
 /// The bytes of `address` from `start` to `end`.
@@ -81,7 +110,9 @@ fn part(address: &OsStr, start: usize, end: usize) -> Option<&OsStr> {
 pub fn path_of(address: impl AsRef<OsStr>) -> Option<PathBuf> {
     match Address::parse(address.as_ref()) {
         Address::File(path) => Some(path),
-        Address::Scheme(_) | Address::Parameters | Address::Unclear => None,
+        // Opened, it is refused.
+        Address::Empty => Some(PathBuf::new()),
+        Address::Scheme(_) | Address::Parameters | Address::Foreign(..) | Address::Unclear => None,
     }
 }
 
@@ -201,7 +232,7 @@ pub(super) fn is_word(text: &str) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::panic)]
+#[allow(clippy::panic)] // a test that cannot go on has failed
 mod tests {
     use std::ffi::OsStr;
     use std::path::PathBuf;
@@ -232,9 +263,39 @@ mod tests {
             "../a=b",
             "c:\\uidring.db",
             "a b=c",
-            "",
+            "jdbc",
+            "./jdbc:mysql://db",
+            "a+b.db",
         ] {
             assert_eq!(parse(file), Address::File(PathBuf::from(file)));
+        }
+        for nothing in ["", " ", "\t", "sqlite:", "sqlite://"] {
+            assert_eq!(parse(nothing), Address::Empty, "{nothing:?}");
+        }
+    }
+
+    #[test]
+    fn addresses_of_other_clients_are_known() {
+        let [mysql, postgres] =
+            ["mysql", "postgres"].map(|scheme| format!("{scheme}://user:password@host/database"));
+        let file = "the path of the file alone";
+        for (address, begin, written) in [
+            ("jdbc:mysql://db/ids?user=me&password=secret", "jdbc:mysql", &*mysql),
+            ("JDBC:MySQL://db/ids", "JDBC:MySQL", &mysql),
+            ("jdbc:mariadb://db/ids", "jdbc:mariadb", &mysql),
+            ("jdbc:mysql:replication://a,b/ids", "jdbc:mysql", &mysql),
+            ("jdbc:postgresql://me:secret@db/ids", "jdbc:postgresql", &postgres),
+            ("jdbc:postgresql:ids", "jdbc:postgresql", &postgres),
+            ("jdbc:sqlite:ids.db", "jdbc:sqlite", file),
+            ("mysql+pymysql://me:secret@db/ids", "mysql+pymysql", &mysql),
+            ("postgresql+psycopg://me:secret@db/ids", "postgresql+psycopg", &postgres),
+            ("sqlite+aiosqlite:///ids.db", "sqlite+aiosqlite", file),
+        ] {
+            let Address::Foreign(known, of_ours) = parse(address) else { panic!("{address}") };
+            assert_eq!((&*known, of_ours), (begin, written));
+        }
+        for other in ["jdbc:oracle:thin:@db", "oracle+x://me:secret@db/ids"] {
+            assert_eq!(parse(other), Address::Unclear, "{other}");
         }
     }
 

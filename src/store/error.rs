@@ -28,6 +28,18 @@ pub enum StoreError {
     },
     /// The address of a file has parameters or escapes: one of `?`, `#` and `%`.
     Parameters,
+    /// The address is empty.
+    Empty {
+        /// The schemes there are.
+        schemes: Vec<&'static str>,
+    },
+    /// The address is written as another client has it, such as JDBC.
+    OtherClient {
+        /// What it begins with, such as `jdbc:mysql`.
+        begin: String,
+        /// How such a store is written here.
+        written: &'static str,
+    },
     /// It is neither the path of a file nor an address, and may be a list of keys and values.
     Unclear {
         /// The schemes there are.
@@ -72,6 +84,17 @@ impl fmt::Display for StoreError {
                 "an address that begins with sqlite: is read without parameters and escapes, but \
                  for network_file_system=yes, and this one has one of ?, # and %; leave them out, \
                  or give the path of the file alone, which begins with / or ./",
+            ),
+            StoreError::Empty { schemes } => write!(
+                f,
+                "the address of the store is empty: give the path of a file, or an address that \
+                 begins with {}",
+                Beginnings(schemes)
+            ),
+            StoreError::OtherClient { begin, written } => write!(
+                f,
+                "an address that begins with {begin}: is one of another client: write {written}, \
+                 without the parameters that are meant for that client"
             ),
             StoreError::Unclear { schemes } => write!(
                 f,

@@ -287,6 +287,10 @@ impl Store {
                 (kind, address.to_owned())
             }
             Address::Parameters => return Err(StoreError::Parameters),
+            Address::Empty => return Err(StoreError::Empty { schemes: schemes() }),
+            Address::Foreign(begin, written) => {
+                return Err(StoreError::OtherClient { begin, written });
+            }
             Address::Unclear => return Err(StoreError::Unclear { schemes: schemes() }),
         };
         let Some(open) = kind.open else {

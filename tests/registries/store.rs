@@ -220,8 +220,15 @@ mod sqlite {
 
     #[test]
     fn what_is_no_file_is_told() {
-        assert!(refused("").contains("the path is empty"));
-        assert!(refused("sqlite:").contains("the path is empty"));
+        assert!(refused("").starts_with("the address of the store is empty: give the path of"));
+        assert!(refused("sqlite:").starts_with("the address of the store is empty"));
+        let jdbc = refused("jdbc:mysql://db/ids?user=me&password=secret");
+        assert_eq!(
+            jdbc,
+            "an address that begins with jdbc:mysql: is one of another client: write \
+             mysql://user:password@host/database, without the parameters that are meant for that \
+             client"
+        );
         assert!(refused(":memory:").contains("a store in memory forgets what it gave"));
         assert!(refused("sqlite::memory:").contains("a store in memory forgets what it gave"));
     }
