@@ -10,6 +10,7 @@ mod length;
 mod passwords;
 pub mod quantity;
 mod series_args;
+mod spelling;
 mod table;
 mod tag_args;
 mod terms;
@@ -26,10 +27,13 @@ pub use layout::{LayoutArgs, Preset, epoch};
 pub use length::{lease, length, some_length};
 pub use passwords::without_passwords;
 pub use series_args::SeriesArgs;
+pub use spelling::{longs, respelt};
 pub use table::Table;
 pub use tag_args::TagArgs;
 pub use terms::Terms;
-pub use variables::{is_near, is_variable, meant, mistaken, nearest, unknown};
+pub use variables::{
+    is_near, is_variable, meant, mistaken, nearest, spelt_as, unknown, unspelt, variable,
+};
 pub use visible::{escaped, visible};
 pub use worker_id_args::WorkerIdArgs;
 pub use worker_ids::{partition, worker_id, worker_ids};

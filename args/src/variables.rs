@@ -1,7 +1,7 @@
 //! Detection of misspelt names, such as those of environment variables.
 
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 
 /// Calls `mistake` with the name and value of each environment variable, and returns its messages,
 /// sorted.
@@ -23,6 +23,37 @@ pub fn meant(name: &str, meant: &str) -> String {
 pub fn is_variable(name: &str, known: &str) -> bool {
     // Windows does not distinguish upper and lower case.
     name == known || cfg!(windows) && name.to_uppercase() == known
+}
+
+/// `name` without what spellings of it differ in: `maxlead` for `max-lead`, `max_lead`, `max.lead`,
+/// `maxLead` and `MAX_LEAD`. Programs that hand options over write them in all of these ways.
+#[must_use]
+pub fn unspelt(name: &str) -> String {
+    name.chars()
+        .filter(|sign| !"-_.".contains(*sign))
+        .map(|sign| sign.to_ascii_lowercase())
+        .collect()
+}
+
+/// The one of `names` that `name` is, however it is spelt.
+pub fn spelt_as<'a>(name: &str, mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let name = unspelt(name);
+    names.find(|known| unspelt(known) == name)
+}
+
+/// The variable `known` of this process, or the only one whose name is another spelling of it.
+/// Where there are several of those, it is none of them, because nobody knows which is meant.
+#[must_use]
+pub fn variable(known: &str) -> Option<OsString> {
+    env::var_os(known).or_else(|| {
+        let name = unspelt(known);
+        let mut spelt = env::vars_os()
+            .filter(|(other, _)| other.to_str().is_some_and(|other| unspelt(other) == name));
+        match (spelt.next(), spelt.next()) {
+            (Some((_, value)), None) => Some(value),
+            _ => None,
+        }
+    })
 }
 
 /// Whether `name` becomes `known` by inserting, deleting, replacing or swapping at most `changes`
@@ -73,6 +104,20 @@ mod tests {
         assert_eq!(nearest("max_bdy", names()), Some("max-body"));
         assert_eq!(nearest("maximum", names()), None);
         assert_eq!(nearest("listen", std::iter::empty()), None);
+    }
+
+    #[test]
+    fn a_name_is_known_in_each_spelling() {
+        let names = || ["max-lead", "lease", "max-lag"].into_iter();
+        for name in [
+            "max-lead", "max_lead", "max.lead", "maxLead", "MaxLead", "MAX_LEAD", "MAX-LEAD",
+            "MAX.LEAD", "maxlead", "MAXLEAD", "Max_Lead",
+        ] {
+            assert_eq!(spelt_as(name, names()), Some("max-lead"), "{name}");
+        }
+        for name in ["", "max", "max lead", "maxleads", "max/lead", "ma×lead"] {
+            assert_eq!(spelt_as(name, names()), None, "{name}");
+        }
     }
 
     #[test]

@@ -2384,6 +2384,35 @@ fn a_misspelt_variable_is_told() {
     assert_eq!(text(&output.unwrap().stderr), "");
 }
 
+/// As frameworks and people hand names over.
+#[test]
+fn a_name_may_be_spelt_in_other_ways() {
+    let folder = folder();
+    for option in
+        ["--max-lead", "--max_lead", "--max.lead", "--maxLead", "--MAX-LEAD", "--MAX_LEAD"]
+    {
+        let joined = format!("{option}=soon");
+        for args in [&["take", &joined][..], &["take", option, "soon"], &["status", option, "soon"]]
+        {
+            let output = uidring(folder.path(), args).output().unwrap();
+            let said = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+            assert!(said.contains("'soon' for '--max-lead"), "{args:?}: {said}");
+        }
+    }
+    for (variable, is_used) in
+        [("UIDRING_DB", true), ("uidring.db", true), ("uidring_db", true), ("UIDRING.BD", false)]
+    {
+        let output = uidring(folder.path(), &["take"]).env(variable, "./named").output().unwrap();
+        assert!(output.status.success(), "{variable}");
+        let said = text(&output.stderr);
+        assert_eq!(said.contains("has no effect"), !is_used, "{variable}: {said}");
+        let named = folder.path().join("named");
+        assert_eq!(named.exists(), is_used, "{variable}");
+        let _ = fs::remove_file(named);
+    }
+}
+
 #[test]
 fn no_password_is_shown() {
     let folder = folder();

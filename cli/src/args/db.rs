@@ -1,6 +1,5 @@
 //! Opens the registry or the tags that `--db` names.
 
-use std::env;
 use std::path::{self, Path};
 
 use uidring::series::Series;
@@ -38,14 +37,15 @@ impl DbArg {
     pub(crate) fn db(&self) -> Result<Db, Failure> {
         match &self.db {
             Some(db) => Ok(db.clone()),
-            None => Db::own().map_err(Failure::Failed),
+            // Clap knows the variable in one spelling alone.
+            None => of_environment().map_or_else(Db::own, Ok).map_err(Failure::Failed),
         }
     }
 }
 
 /// The registry that the environment names.
 pub(crate) fn of_environment() -> Option<Db> {
-    env::var_os(VARIABLE).map(Db::from)
+    uidring_args::variable(VARIABLE).map(Db::from)
 }
 
 /// The arguments that select `db`. Empty for the default.

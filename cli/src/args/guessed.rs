@@ -25,6 +25,7 @@ pub(crate) fn parsed<C: Parser>() -> Result<C, clap::Error> {
 }
 
 fn parsed_from<C: Parser>(args: &[OsString]) -> Result<C, clap::Error> {
+    let args = &uidring_args::respelt(&C::command(), args.iter().cloned());
     let error = match negative::parsed::<C>(args) {
         Err(error) if error.kind() == ErrorKind::UnknownArgument => error,
         parsed => return parsed,
@@ -195,6 +196,7 @@ mod tests {
             ("make --series a --pattern p --gapless", made(None, true)),
             ("make --gapless -n 5 --pattern p a", made(Some(5), true)),
             ("make a --count=5 --pattern p", made(Some(5), false)),
+            ("make --Count=5 --PATTERN p a", made(Some(5), false)),
             ("read --uid 5", Tool::Read { uids: vec![5] }),
             ("read --uids 5 6 7", Tool::Read { uids: vec![5, 6, 7] }),
         ] {

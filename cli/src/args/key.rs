@@ -1,6 +1,5 @@
 //! The key of masked ids. It is never an argument, because other users of the machine see those.
 
-use std::env;
 use std::path::PathBuf;
 
 use uidring_args::KeyFile;
@@ -25,10 +24,11 @@ pub(crate) struct KeyArgs {
 
 impl KeyArgs {
     pub(crate) fn keys(&self) -> Result<KeyFile, Failure> {
-        if let Some(path) = &self.key_file {
-            return KeyFile::read(path).map_err(Failure::Failed);
+        let named = || uidring_args::variable(FILE_VARIABLE).map(PathBuf::from);
+        if let Some(path) = self.key_file.clone().or_else(named) {
+            return KeyFile::read(&path).map_err(Failure::Failed);
         }
-        let text = env::var_os(VARIABLE).ok_or_else(|| {
+        let text = uidring_args::variable(VARIABLE).ok_or_else(|| {
             Failure::Usage(format!(
                 "no key: name its file with --key-file, or put it into the variable {VARIABLE}; \
                  `openssl rand -hex 32` makes one"

@@ -1,6 +1,8 @@
 //! Environment variables that look like the tool's but are not.
 
-use uidring_args::{is_near, is_variable, meant, mistaken, nearest};
+use std::env;
+
+use uidring_args::{is_near, is_variable, meant, mistaken, nearest, unspelt};
 
 use crate::args::{db, key};
 use crate::text::complain;
@@ -20,11 +22,19 @@ pub(crate) fn warn() {
 
 /// The variable that `name` was probably meant to be, if it is none itself.
 fn known_by(name: &str) -> Option<&'static str> {
-    if KNOWN.iter().any(|known| is_variable(name, known)) {
+    if KNOWN.iter().any(|known| is_variable(name, known)) || is_in_force(name) {
         return None;
     }
     let upper = name.to_uppercase();
     nearest(&upper, KNOWN.into_iter()).filter(|known| is_near(&upper, known, CHANGES))
+}
+
+/// Whether it is another spelling of a variable, and the only one of it.
+fn is_in_force(name: &str) -> bool {
+    let same = |known: &&&str| unspelt(known) == unspelt(name);
+    KNOWN.iter().find(same).is_some_and(|known| {
+        env::var_os(known).is_none() && uidring_args::variable(known).is_some()
+    })
 }
 
 #[cfg(test)]

@@ -30,7 +30,8 @@ use crate::security::tls::Tls;
     after_help = "\
 Each option has a variable, UIDRING_SERVER_MAX_BODY for --max-body, and a key
 in the file of --config, max-body. The command line goes before a variable,
-and a variable before the file."
+and a variable before the file. max_body, max.body, maxBody and MAX_BODY are
+the same name."
 )]
 pub(crate) struct Options {
     /// A TOML file with options: its keys are the long names

@@ -1,4 +1,4 @@
-//! The configuration file. Its keys are the long names of the options.
+//! The configuration file. Its keys are the long names of the options, in any spelling of them.
 //!
 //! Each key becomes an argument in front of those of the command line. So clap alone defines which
 //! values are valid.
@@ -12,9 +12,10 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
-use uidring_args::{nearest, without_passwords};
+use uidring_args::{nearest, respelt, spelt_as, without_passwords};
 
 use crate::config::options::Options;
+use crate::config::variables;
 use crate::process::end::USAGE;
 use crate::process::output;
 use crate::security::access::{may_be_token, without_the_line};
@@ -65,13 +66,15 @@ impl Refusal {
 
 /// Reads the options from the command line, the environment, and the file that they name.
 pub(crate) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Options, Refusal> {
-    let mut args: Vec<OsString> = args.into_iter().collect();
+    let mut args = respelt(&Options::command(), args);
+    let program = args.len().min(1);
+    let of_environment = variables::respelt(&Options::command(), &parse(&args)?);
+    args.splice(program..program, of_environment);
     let matches = parse(&args)?;
     if let Some(path) = Options::from_arg_matches(&matches).map_err(Refusal::Clap)?.config {
         let of_file = arguments(&path, &matches).map_err(|problem| {
             Refusal::File(format!("the file of options {}: {problem}", path.display()))
         })?;
-        let program = args.len().min(1);
         args.splice(program..program, of_file);
     }
     let matches = parse(&args)?;
@@ -104,9 +107,15 @@ fn arguments(path: &Path, set: &ArgMatches) -> Result<Vec<OsString>, String> {
     let table: toml::Table = toml::from_str(&text).map_err(|e| without_the_line(&text, &e))?;
     let command = Options::command();
     let mut arguments = Vec::new();
-    for (key, value) in &table {
+    let mut known: Vec<(&str, String)> = Vec::new();
+    for (key, value) in &flat(&command, table) {
         let arg = find(&command, key).ok_or_else(|| unknown(&command, key))?;
-        let argument = OsString::from(format!("--{key}={}", texts_of(key, value, arg)?));
+        let long = arg.get_long().unwrap_or_default();
+        if let Some((_, other)) = known.iter().find(|(known, _)| *known == long) {
+            return Err(format!("its keys {other:?} and {key:?} are the same option, {long}"));
+        }
+        known.push((long, key.clone()));
+        let argument = OsString::from(format!("--{long}={}", texts_of(key, value, arg)?));
         check(&argument).map_err(|problem| format!("the key {key:?}: {problem}"))?;
         let source = set.value_source(arg.get_id().as_str());
         if !matches!(source, Some(ValueSource::CommandLine | ValueSource::EnvVariable)) {
@@ -116,13 +125,31 @@ fn arguments(path: &Path, set: &ArgMatches) -> Result<Vec<OsString>, String> {
     Ok(arguments)
 }
 
+/// The keys of `table`, and for each key of a table in it that names an option, `table.key`: in
+/// TOML, `max.body` is written in both ways.
+fn flat(command: &Command, table: toml::Table) -> Vec<(String, toml::Value)> {
+    let of_key = |(key, value): (String, toml::Value)| match value {
+        toml::Value::Table(inner) if has_options(command, &key, &inner) => {
+            inner.into_iter().map(|(name, value)| (format!("{key}.{name}"), value)).collect()
+        }
+        value => vec![(key, value)],
+    };
+    table.into_iter().flat_map(of_key).collect()
+}
+
+fn has_options(command: &Command, key: &str, inner: &toml::Table) -> bool {
+    !inner.is_empty() && inner.keys().all(|name| find(command, &format!("{key}.{name}")).is_some())
+}
+
 /// Whether an option may stand in the file.
 pub(crate) fn has(arg: &Arg) -> bool {
     arg.get_long().is_some_and(|name| !NOT_IN_A_FILE.contains(&name))
 }
 
 fn find<'a>(command: &'a Command, key: &str) -> Option<&'a Arg> {
-    command.get_arguments().find(|arg| arg.get_long() == Some(key) && has(arg))
+    let of_file = || command.get_arguments().filter(|arg| has(arg));
+    let long = spelt_as(key, of_file().filter_map(Arg::get_long))?;
+    of_file().find(|arg| arg.get_long() == Some(long))
 }
 
 fn unknown(command: &Command, key: &str) -> String {

@@ -1,9 +1,11 @@
 //! Environment variables that look like options of the service but are not.
 
-use std::ffi::OsStr;
+use std::env;
+use std::ffi::{OsStr, OsString};
 
-use clap::{Arg, Command, CommandFactory};
-use uidring_args::{is_near, is_variable, nearest};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command, CommandFactory};
+use uidring_args::{is_near, is_variable, nearest, unspelt};
 
 use crate::config::options::Options;
 
@@ -11,6 +13,29 @@ use crate::config::options::Options;
 const PREFIX: &str = "UIDRING_SERVER_";
 /// The prefix of the tool's variables.
 const PREFIX_OF_TOOL: &str = "UIDRING_";
+
+/// The options that variables name in another spelling than clap knows, such as
+/// `uidring.server.max-body`, as arguments. Those that are set as clap knows them are left out.
+pub(crate) fn respelt(command: &Command, set: &ArgMatches) -> Vec<OsString> {
+    use ValueSource::{CommandLine, EnvVariable};
+    let argument = |arg: &Arg| {
+        let variable = arg.get_env()?;
+        if let Some(CommandLine | EnvVariable) = set.value_source(arg.get_id().as_str()) {
+            return None;
+        }
+        let mut argument = OsString::from(format!("--{}=", arg.get_long()?));
+        argument.push(uidring_args::variable(variable.to_str()?)?);
+        Some(argument)
+    };
+    command.get_arguments().filter_map(argument).collect()
+}
+
+/// Whether the variable `name` is another spelling of `known`, and the only one of it.
+fn is_in_force(name: &str, known: &str) -> bool {
+    unspelt(name) == unspelt(known)
+        && env::var_os(known).is_none()
+        && uidring_args::variable(known).is_some()
+}
 
 /// A warning for each variable that was probably meant for the service.
 pub(crate) fn mistaken(options: &Options) -> Vec<String> {
@@ -27,11 +52,15 @@ pub(crate) fn mistaken(options: &Options) -> Vec<String> {
 fn mistake(command: &Command, name: &str, value: &OsStr) -> Option<String> {
     let all = || command.get_arguments().filter_map(Arg::get_env).filter_map(|env| env.to_str());
     let upper = name.to_uppercase();
-    if all().any(|known| is_variable(name, known)) || is_of_kubernetes(name, value) {
+    let counts = |known| is_variable(name, known) || is_in_force(name, known);
+    if all().any(counts) || is_of_kubernetes(name, value) {
         return None;
     }
     let has_prefix = upper.starts_with(PREFIX);
-    let meant = if has_prefix {
+    let meant = if let Some(known) = all().find(|known| unspelt(name) == unspelt(known)) {
+        // It counts only where it is the one spelling of it.
+        Some(known)
+    } else if has_prefix {
         nearest(&upper, all())
     } else {
         // For example UIDRING_LISTEN or UIDRING_SERVR_LISTEN.

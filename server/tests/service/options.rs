@@ -30,6 +30,42 @@ fn good_options_pass() {
     assert!(!folder.path().join("ids.db").exists(), "nothing is made");
 }
 
+/// As frameworks and people hand names over.
+#[test]
+fn a_name_may_be_spelt_in_other_ways() {
+    let folder = folder();
+    let spelt = ["max-body", "max_body", "max.body", "maxBody", "MaxBody", "MAX_BODY", "maxbody"];
+    for name in spelt {
+        // What has come to its option is refused there.
+        let refused = |(code, text): (Option<i32>, String)| {
+            assert_eq!(code, Some(2), "{name}: {text}");
+            assert!(text.contains("--max-body") && !text.contains("no effect"), "{name}: {text}");
+        };
+        refused(check(folder.path(), &[&format!("--{name}=many")], &[]));
+        refused(check(folder.path(), &[&format!("--{name}"), "many"], &[]));
+        fs::write(folder.path().join("o.toml"), format!("{name} = 'many'")).unwrap();
+        refused(check(folder.path(), &["--config=o.toml"], &[]));
+        for prefix in ["UIDRING_SERVER_", "uidring.server.", "uidring-server-"] {
+            refused(check(folder.path(), &[], &[(&format!("{prefix}{name}"), "many")]));
+        }
+    }
+    // The command line goes before a variable, and a variable before the file.
+    fs::write(folder.path().join("o.toml"), "max_body = 1000").unwrap();
+    let wrong = [("uidring.server.max-body", "many")];
+    assert_eq!(check(folder.path(), &["--config=o.toml"], &wrong).0, Some(2));
+    let line = ["--config=o.toml", "--maxBody=2000"];
+    assert_eq!(check(folder.path(), &line, &wrong).0, Some(0));
+    // Nobody knows which of two is meant.
+    let two = [("uidring.server.max-body", "many"), ("UIDRING_SERVER_MAXBODY", "many")];
+    let (code, text) = check(folder.path(), &["--check=options"], &two);
+    assert_eq!(code, Some(0), "{text}");
+    for (name, _) in two {
+        let told =
+            format!("the variable {name} has no effect; did you mean UIDRING_SERVER_MAX_BODY?");
+        assert!(text.contains(&told), "{text}");
+    }
+}
+
 /// A typing error in the address would begin at 1.
 #[test]
 fn a_check_and_a_start_tell_of_a_store_that_is_new() {
@@ -166,7 +202,7 @@ fn bad_options_are_refused_with_what_and_where() {
             "lisen = 1",
             "o.toml: there is no key \"lisen\"; did you mean listen? The keys are ",
         ),
-        (&["--config=o.toml"], "max_body = 1", "did you mean max-body? The keys"),
+        (&["--config=o.toml"], "max_bodi = 1", "did you mean max-body? The keys"),
         (&["--config=o.toml"], "colour = 1", "there is no key \"colour\"; the keys are "),
         (&["--worker-ids=5-2"], "", "5 is above 2: write 2-5"),
         (&["--leaf-worker-ids=5-2"], "", "5 is above 2: write 2-5"),
@@ -184,6 +220,12 @@ fn bad_options_are_refused_with_what_and_where() {
             "the key \"threads\" has a value of the kind array",
         ),
         (&["--config=o.toml"], "[limits]\nthreads = 1", "there is no key \"limits\""),
+        (
+            &["--config=o.toml"],
+            "max-body = 1\nmaxBody = 2",
+            "its keys \"max-body\" and \"maxBody\" are the same option, max-body",
+        ),
+        (&["--config=o.toml"], "max.body = 0", "the key \"max.body\": invalid value '0'"),
         (&["--config=o.toml"], "a = 1\nb = ", "line 2"),
         (&["--config=o.toml"], "tinyid = true\ndb = 'mysql://me:secret@db/x", "line 2"),
         (
