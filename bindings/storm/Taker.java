@@ -37,7 +37,7 @@ final class Taker {
                 for (int index = 0; index < 500; index++) {
                     buffer.putLong(uids.take());
                 }
-                uids.take(batch);
+                uids.fill(batch);
                 for (long uid : batch) {
                     buffer.putLong(uid);
                 }

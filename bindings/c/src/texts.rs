@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char};
 use std::slice;
 
-use uidring_bindings::{Error, without_passwords};
+use uidring_bindings::{Error, not_an_id, without_passwords, written};
 
 /// The text at `text`, which is the argument `name`.
 ///
@@ -52,12 +52,21 @@ pub(crate) unsafe fn options<'a>(
         let Some(option) = (unsafe { optional(option, "an option") })? else { break };
         let problem = || {
             // It may be the address, in the wrong place.
-            let option = without_passwords(option);
-            Error::argument(format!("the option {option:?} is not name=value"))
+            let (shown, written) = (without_passwords(option), written(option));
+            Error::argument(format!("the option {shown:?} is not name=value, such as {written}"))
         };
         pairs.push(option.split_once('=').ok_or_else(problem)?);
     }
     Ok(pairs)
+}
+
+/// The id that a caller passes, which is `what` in the sentence of an error. One that was negative
+/// where it came from is told as it was there, too.
+pub(crate) fn id(id: u64, what: &str) -> Result<u64, Error> {
+    match i64::try_from(id) {
+        Ok(_) => Ok(id),
+        Err(_) => Err(not_an_id(what, format!("{id}, or {} with its sign", id.cast_signed()))),
+    }
 }
 
 /// Where a result is to be written: the argument `name`.
@@ -106,7 +115,9 @@ pub(crate) unsafe fn array<'a, T>(
     // No array is longer, and the slice would not be one.
     let most = isize::MAX.unsigned_abs() / size_of::<T>();
     if count > most {
-        return Err(Error::argument(format!("{name} cannot have {count} elements")));
+        let signed = count.cast_signed();
+        let problem = format!("{name} cannot have {count} elements, or {signed} with the sign");
+        return Err(Error::argument(problem));
     }
     // SAFETY: it is not null, not too long, and the caller promises the rest.
     Ok(unsafe { slice::from_raw_parts_mut(array, count) })

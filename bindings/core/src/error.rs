@@ -72,6 +72,22 @@ impl Error {
         Error { kind: Kind::Closed, message }
     }
 
+    /// The same error where what was opened is `what`, such as "the segments".
+    #[must_use]
+    pub fn about(self, what: &str) -> Error {
+        match self.kind {
+            Kind::Closed => Error::closed(&format!("{what} were")),
+            Kind::Forked => {
+                let message = format!(
+                    "this process was forked from the one that opened {what}: open them again \
+                     here, after the fork"
+                );
+                Error { message, ..self }
+            }
+            _ => self,
+        }
+    }
+
     /// A panic that was caught, with what it said.
     #[must_use]
     pub fn internal(said: &str) -> Error {

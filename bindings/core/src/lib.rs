@@ -19,9 +19,9 @@ mod uids;
 pub use error::{Error, Kind, guarded};
 pub use masked::{MaskedIds, OpaqueIds};
 pub use numbers::{Numbers, TagNumbers};
-pub use options::{OptionList, options_of};
+pub use options::{OptionList, options_of, written};
 pub use series::{Issued, SeriesStore};
 pub use uidring_args::without_passwords;
-pub use uids::{Parts, Uids};
+pub use uids::{Parts, Uids, not_an_id};
 /// For a copy of the text of keys, which is overwritten when it is dropped.
 pub use zeroize::Zeroizing;

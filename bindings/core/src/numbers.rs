@@ -1,5 +1,6 @@
 //! [`Numbers`], the dense numbers of a store.
 
+use uidring::TakeError;
 use uidring::segment::{self, Number, SegmentGenerator, Segments};
 
 use crate::error::Error;
@@ -39,7 +40,7 @@ impl Numbers {
     pub fn create(&self, tag: &str, options: &[(&str, &str)]) -> Result<TagNumbers, Error> {
         let options: NewTag = options::parse(options)?;
         self.table.check_step(tag, options.tag.has_step())?;
-        Ok(TagNumbers(self.segments.create(tag, options.tag.tag())?))
+        Ok(TagNumbers(self.segments.create(tag, options.tag.tag()).map_err(named)?))
     }
 
     /// The numbers of a tag that is there.
@@ -47,7 +48,7 @@ impl Numbers {
     /// # Errors
     /// The store has no such tag, or cannot be used.
     pub fn tag(&self, tag: &str) -> Result<TagNumbers, Error> {
-        Ok(TagNumbers(self.segments.tag(tag)?))
+        Ok(TagNumbers(self.segments.tag(tag).map_err(named)?))
     }
 
     /// Ends all takes, and gives back what is left of each tag. A second close succeeds,
@@ -67,6 +68,12 @@ impl TagNumbers {
         self.0.tag()
     }
 
+    /// The error of a take.
+    #[must_use]
+    pub fn failed(error: TakeError) -> Error {
+        named(error)
+    }
+
     /// The generator itself.
     #[must_use]
     pub fn generator(&self) -> &SegmentGenerator {
@@ -81,7 +88,7 @@ impl TagNumbers {
     pub fn take(&self) -> Result<u64, Error> {
         match self.0.take() {
             Ok(number) => Ok(number.get()),
-            Err(error) => Err(Error::from(error)),
+            Err(error) => Err(named(error)),
         }
     }
 
@@ -91,7 +98,8 @@ impl TagNumbers {
     /// As [`take`](TagNumbers::take), with how many numbers from the start of the buffer are new
     /// and the caller's to use.
     pub fn fill(&self, buffer: &mut [u64]) -> Result<(), (usize, Error)> {
-        fill(buffer, Number::MIN, |numbers| self.0.fill(numbers))
+        let filled = fill(buffer, Number::MIN, |numbers| self.0.fill(numbers));
+        filled.map_err(|(filled, error)| (filled, named(error)))
     }
 
     /// The state, as a JSON object.
@@ -99,6 +107,12 @@ impl TagNumbers {
     pub fn status(&self) -> String {
         status::tag(self.0.tag(), &self.0.status())
     }
+}
+
+/// The error, about segments.
+#[cold]
+pub(crate) fn named(error: impl Into<Error>) -> Error {
+    error.into().about("the segments")
 }
 
 fn builder(loading: &LoadOptions) -> segment::Builder {

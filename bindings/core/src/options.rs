@@ -9,7 +9,7 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
 use uidring_args::{
-    GeneratorArgs, LayoutArgs, SeriesArgs, Table, TagArgs, length, quantity, some_length,
+    GeneratorArgs, LayoutArgs, SeriesArgs, Table, TagArgs, length, quantity, some_length, spelt_as,
     with_causes, without_passwords,
 };
 
@@ -140,6 +140,15 @@ pub enum OptionList {
 }
 
 impl OptionList {
+    /// Each of them.
+    pub const ALL: [OptionList; 5] = [
+        OptionList::Uids,
+        OptionList::Segments,
+        OptionList::Tag,
+        OptionList::Series,
+        OptionList::NewSeries,
+    ];
+
     fn command(self) -> Command {
         match self {
             OptionList::Uids => UidOptions::command(),
@@ -189,8 +198,22 @@ pub(crate) fn parse<O: Parser>(options: &[(&str, &str)]) -> Result<O, Error> {
     O::try_parse_from(args).map_err(|error| Error::argument(told(&command, &error)))
 }
 
+/// The option of this name, in any spelling of it: frameworks hand `max_lead` over as `max.lead`,
+/// `max-lead` or `maxLead`.
 fn find<'a>(command: &'a Command, name: &str) -> Option<&'a Arg> {
-    command.get_arguments().find(|arg| arg.get_long().is_some_and(|long| spelt(long) == name))
+    let long = spelt_as(name, command.get_arguments().filter_map(Arg::get_long))?;
+    command.get_arguments().find(|arg| arg.get_long() == Some(long))
+}
+
+/// How an option is written that is given as a name alone, for the sentence that refuses it.
+#[must_use]
+pub fn written(name: &str) -> String {
+    let flag = OptionList::ALL.iter().find_map(|list| {
+        let command = list.command();
+        let flag = find(&command, name).filter(|arg| !arg.get_action().takes_values())?;
+        flag.get_long().map(|long| format!("{}=true", spelt(long)))
+    });
+    flag.unwrap_or_else(|| "lease=10m".to_owned())
 }
 
 /// The name of an option here.
@@ -316,6 +339,59 @@ mod tests {
     }
 
     #[test]
+    fn an_option_is_known_in_each_spelling() {
+        let mut cases = 0;
+        for list in OptionList::ALL {
+            let command = list.command();
+            for (name, _) in options_of(list) {
+                let words: Vec<&str> = name.split('_').collect();
+                let capital = |word: &&str| word[..1].to_uppercase() + &word[1..];
+                let camel = words.iter().map(capital).collect::<String>();
+                let spellings = [
+                    name.clone(),
+                    words.join("-"),
+                    words.join("."),
+                    name.replace('_', ""),
+                    name.to_uppercase(),
+                    words.join(".").to_uppercase(),
+                    words[0].to_owned() + &words[1..].iter().map(capital).collect::<String>(),
+                    camel,
+                ];
+                for spelling in spellings {
+                    let found = find(&command, &spelling).and_then(Arg::get_long).map(spelt);
+                    assert_eq!(found.as_deref(), Some(&*name), "{spelling}");
+                    cases += 1;
+                }
+            }
+        }
+        assert!(cases > 300, "{cases}");
+        let twice = refused::<UidOptions>(&[("max.lead", "1m"), ("maxLead", "1m")]);
+        assert_eq!(twice, "the option max_lead is given twice");
+        // No two options of a call are spellings of one name.
+        for list in OptionList::ALL {
+            let names: Vec<String> =
+                options_of(list).iter().map(|(name, _)| uidring_args::unspelt(name)).collect();
+            let distinct: std::collections::BTreeSet<&String> = names.iter().collect();
+            assert_eq!(distinct.len(), names.len());
+        }
+    }
+
+    #[test]
+    fn a_name_alone_is_told_how_it_is_written() {
+        for (name, expected) in [
+            ("exact_time", "exact_time=true"),
+            ("exactTime", "exact_time=true"),
+            ("uid_generator", "uid_generator=true"),
+            ("gapless", "gapless=true"),
+            ("max_lead", "lease=10m"),
+            ("", "lease=10m"),
+            ("nothing", "lease=10m"),
+        ] {
+            assert_eq!(written(name), expected);
+        }
+    }
+
+    #[test]
     fn values_are_read_as_they_are() {
         let options: NewTag = parse(&[("description", "--a = \"b\"")]).unwrap();
         assert!(format!("{options:?}").contains(r#"--a = \"b\""#));
@@ -326,13 +402,7 @@ mod tests {
 
     #[test]
     fn each_option_is_told_without_dashes() {
-        for list in [
-            OptionList::Uids,
-            OptionList::Segments,
-            OptionList::Tag,
-            OptionList::Series,
-            OptionList::NewSeries,
-        ] {
+        for list in OptionList::ALL {
             let options = options_of(list);
             assert!(!options.is_empty());
             for (name, help) in options {

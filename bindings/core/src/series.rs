@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 
-use uidring::series::{Date, Series, SeriesDefinition, SeriesGenerator, SeriesNumber};
+use uidring::series::{Date, Series, SeriesDefinition, SeriesError, SeriesGenerator, SeriesNumber};
 use uidring_args::with_causes;
 
 use crate::error::Error;
@@ -63,7 +63,7 @@ impl SeriesStore {
         let options: NewSeries = options::parse(options)?;
         let definition =
             SeriesDefinition::new(pattern).map_err(|error| Error::argument(with_causes(&error)))?;
-        self.series.create(name, options.series.complete(definition))?;
+        self.series.create(name, options.series.complete(definition)).map_err(named)?;
         Ok(())
     }
 
@@ -80,8 +80,8 @@ impl SeriesStore {
     ) -> Result<Issued, Error> {
         let series = self.get(name, scope)?;
         let number = match date {
-            Some(date) => series.take_for(day(date)?)?,
-            None => series.take()?,
+            Some(date) => series.take_for(day(date)?).map_err(named)?,
+            None => series.take().map_err(named)?,
         };
         Ok(issued(number, scope))
     }
@@ -90,7 +90,7 @@ impl SeriesStore {
     /// that [`next`](SeriesStore::next) may have to, or fails.
     #[must_use]
     pub fn next_at_hand(&self, name: &str, scope: Option<&str>) -> Option<Issued> {
-        let series = of_scope(self.known(name)?, scope);
+        let series = of_scope(self.known(name)?, scope).ok()?;
         Some(issued(series.try_take().ok()?, scope))
     }
 
@@ -112,9 +112,11 @@ impl SeriesStore {
         }
         let series = self.get(name, scope)?;
         let numbers = match date {
-            Some(date) => series.take_n_for(day(date)?, count)?,
+            Some(date) => series.take_n_for(day(date)?, count).map_err(named)?,
             // Not above a million.
-            None => series.take_batch(usize::try_from(count).unwrap_or(usize::MAX))?,
+            None => {
+                series.take_batch(usize::try_from(count).unwrap_or(usize::MAX)).map_err(named)?
+            }
         };
         Ok(numbers.into_iter().map(|number| issued(number, scope)).collect())
     }
@@ -125,7 +127,7 @@ impl SeriesStore {
     /// The text is no number of the series, or the store cannot be used.
     pub fn parse(&self, name: &str, text: &str) -> Result<Issued, Error> {
         // Asks the store, because another process may have changed the pattern.
-        let series = self.series.get(name)?;
+        let series = self.series.get(name).map_err(named)?;
         let parsed = series.parse(text).map_err(|error| Error::argument(with_causes(&error)))?;
         Ok(Issued {
             text: text.to_owned(),
@@ -155,13 +157,13 @@ impl SeriesStore {
 
     fn get(&self, name: &str, scope: Option<&str>) -> Result<SeriesGenerator, Error> {
         if let Some(series) = self.known(name) {
-            return Ok(of_scope(series, scope));
+            return of_scope(series, scope);
         }
-        let series = self.series.get(name)?;
+        let series = self.series.get(name).map_err(named)?;
         if let Ok(mut used) = self.used.write() {
             used.insert(name.to_owned(), series.clone());
         }
-        Ok(of_scope(series, scope))
+        of_scope(series, scope)
     }
 
     /// A series that has been used. It never waits, because in a forked process a lock that was
@@ -171,11 +173,20 @@ impl SeriesStore {
     }
 }
 
-fn of_scope(series: SeriesGenerator, scope: Option<&str>) -> SeriesGenerator {
+fn of_scope(series: SeriesGenerator, scope: Option<&str>) -> Result<SeriesGenerator, Error> {
     match scope {
-        Some(scope) => series.scope(scope),
-        None => series,
+        // A variable that was never set: the numbers of the series itself are not meant.
+        Some("") => Err(Error::argument(
+            "a scope is not empty: name one, or none where the series has no scopes",
+        )),
+        Some(scope) => Ok(series.scope(scope)),
+        None => Ok(series),
     }
+}
+
+/// The error, about series.
+fn named(error: SeriesError) -> Error {
+    Error::from(error).about("the series")
 }
 
 fn day(date: &str) -> Result<Date, Error> {

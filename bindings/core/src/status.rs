@@ -4,12 +4,15 @@ use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use uidring::Status;
 use uidring::segment::SegmentStatus;
-use uidring::series::SeriesStatus;
+use uidring::series::{SeriesError, SeriesStatus};
+use uidring::{Status, TakeError};
+
+use crate::error::Error;
 
 pub(crate) fn uids(status: &Status, layout: &str) -> String {
     json!({
+        "state": state(status.obstacle.as_ref()),
         "layout": layout,
         "worker_id": status.worker_id,
         "worker_ids": status.worker_ids,
@@ -28,7 +31,7 @@ pub(crate) fn uids(status: &Status, layout: &str) -> String {
         "refused_jump_ms": status.refused_jump.map(ms),
         "available": status.available,
         "obstacle": status.obstacle.map(|obstacle| obstacle.to_string()),
-        "reserved_until": status.reserved_until.map(time),
+        "reserved_until": status.reserved_until.and_then(time),
         "taken": status.taken,
         "lost": status.lost,
         "skipped": status.skipped,
@@ -42,12 +45,21 @@ pub(crate) fn uids(status: &Status, layout: &str) -> String {
 
 pub(crate) fn tag(name: &str, status: &SegmentStatus) -> String {
     let mut value = numbers(status);
+    value["state"] = json!(state(status.obstacle.as_ref()));
+    value["obstacle"] = json!(obstacle(status.obstacle, "the segments"));
     value["tag"] = json!(name);
     value.to_string()
 }
 
 pub(crate) fn series(name: &str, scope: Option<&str>, status: &SeriesStatus) -> String {
+    let take_error = match &status.obstacle {
+        Some(SeriesError::Take(error)) => Some(error),
+        _ => None,
+    };
+    let is_failing = status.obstacle.is_some() && take_error.is_none();
     json!({
+        "state": if is_failing { FAILING } else { state(take_error) },
+        "obstacle": status.obstacle.clone().map(named),
         "series": name,
         "scope": scope,
         "scopes": status.scopes,
@@ -63,6 +75,26 @@ pub(crate) fn series(name: &str, scope: Option<&str>, status: &SeriesStatus) -> 
         "numbers": status.numbers.as_ref().map(numbers),
     })
     .to_string()
+}
+
+const FAILING: &str = "failing";
+
+/// The state in a word, by what a take would say.
+fn state(obstacle: Option<&TakeError>) -> &'static str {
+    match obstacle {
+        None => "running",
+        Some(TakeError::ShutDown) => "closed",
+        Some(TakeError::Forked) => "forked",
+        Some(_) => FAILING,
+    }
+}
+
+fn named(error: SeriesError) -> String {
+    Error::from(error).about("the series").message
+}
+
+fn obstacle(error: Option<TakeError>, what: &str) -> Option<String> {
+    error.map(|error| Error::from(error).about(what).message)
 }
 
 fn numbers(status: &SegmentStatus) -> Value {

@@ -1,10 +1,13 @@
 //! [`Uids`], a generator of time-ordered ids.
 
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use jiff::Timestamp;
 use uidring::registry::FixedWorker;
-use uidring::{BuildError, Door, FieldOrder, Layout, RegistryError, Uid, UidGenerator};
+use uidring::{BuildError, Door, FieldOrder, Layout, RegistryError, TakeError, Uid, UidGenerator};
 use uidring_args::{build_on, with_causes};
 
 use crate::error::Error;
@@ -15,7 +18,10 @@ use crate::store::opened;
 
 /// A generator of time-ordered ids. Clones are cheap, and each is a handle of the same.
 #[derive(Clone, Debug)]
-pub struct Uids(UidGenerator);
+pub struct Uids {
+    generator: UidGenerator,
+    is_closed: Arc<AtomicBool>,
+}
 
 /// What a UID holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +57,7 @@ impl Uids {
             options.generator.check(asked.unwrap_or_default())?;
         }
         let registry = store.registry_with((&options.generator.terms()).into())?;
-        Ok(Uids(build_on(builder(&options), registry, asked)?))
+        Ok(Uids::of(build_on(builder(&options), registry, asked)?))
     }
 
     /// Opens a generator with a worker id of the caller's own, which no other generator may have.
@@ -74,7 +80,7 @@ impl Uids {
         }
         let layout = asked_layout(&options)?.unwrap_or_default();
         let built = builder(&options).registry(registry).layout(layout).build();
-        built.map(Uids).map_err(|error| match error {
+        built.map(Uids::of).map_err(|error| match error {
             // Of a store, it would be the store's fault.
             BuildError::Registry(error @ RegistryError::WorkerRange { .. }) => {
                 Error::argument(error.to_string())
@@ -83,10 +89,14 @@ impl Uids {
         })
     }
 
+    fn of(generator: UidGenerator) -> Uids {
+        Uids { generator, is_closed: Arc::default() }
+    }
+
     /// The generator itself.
     #[must_use]
     pub fn generator(&self) -> &UidGenerator {
-        &self.0
+        &self.generator
     }
 
     /// Takes a UID. Lock-free, unless it has to wait.
@@ -95,7 +105,7 @@ impl Uids {
     /// There is no UID for now, or the generator has ended.
     #[inline]
     pub fn take(&self) -> Result<u64, Error> {
-        match self.0.take() {
+        match self.generator.take() {
             Ok(uid) => Ok(uid.get()),
             Err(error) => Err(failed(error)),
         }
@@ -107,7 +117,7 @@ impl Uids {
     /// As [`take`](Uids::take), with how many UIDs from the start of the buffer are new and the
     /// caller's to use.
     pub fn fill(&self, buffer: &mut [u64]) -> Result<(), (usize, Error)> {
-        fill(buffer, Uid::MIN, |uids| self.0.fill(uids))
+        fill(buffer, Uid::MIN, |uids| self.generator.fill(uids))
     }
 
     /// Decodes a UID of this generator's layout.
@@ -116,8 +126,11 @@ impl Uids {
     /// It is not a UID, or has a time that this platform cannot represent.
     pub fn parts(&self, uid: u64) -> Result<Parts, Error> {
         let uid = Uid::new(uid).ok_or_else(|| not_an_id("a UID", uid))?;
-        let parts =
-            self.0.layout().try_parts(uid).map_err(|error| Error::argument(error.to_string()))?;
+        let parts = self
+            .generator
+            .layout()
+            .try_parts(uid)
+            .map_err(|error| Error::argument(error.to_string()))?;
         let unix_ms = match parts.time.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(after) => i64::try_from(after.as_millis()).unwrap_or(i64::MAX),
             Err(before) => i64::try_from(before.duration().as_millis()).map_or(i64::MIN, |ms| -ms),
@@ -128,7 +141,7 @@ impl Uids {
     /// The layout as the options write it: `layout=28,22,13 tick=1s epoch=2026-01-01T00:00:00Z`.
     #[must_use]
     pub fn layout(&self) -> String {
-        let layout = self.0.layout();
+        let layout = self.generator.layout();
         let order = match layout.order() {
             FieldOrder::WorkerFirst => " order=worker-first",
             FieldOrder::TimeFirst => "",
@@ -145,15 +158,31 @@ impl Uids {
     }
 
     /// The worker id in the UIDs that are given now.
+    ///
+    /// # Errors
+    /// The generator was closed, so that another may have the worker id.
+    pub fn worker_id(&self) -> Result<u64, Error> {
+        // ORDERING: nothing else is read because of it.
+        if self.is_closed.load(Ordering::Relaxed) {
+            return Err(failed(TakeError::ShutDown));
+        }
+        Ok(self.generator.worker_id())
+    }
+
+    /// How it has ended, if it has, in a word: `closed` or `forked`.
     #[must_use]
-    pub fn worker_id(&self) -> u64 {
-        self.0.worker_id()
+    pub fn ended(&self) -> Option<&'static str> {
+        match self.generator.status().obstacle {
+            Some(TakeError::ShutDown) => Some("closed"),
+            Some(TakeError::Forked) => Some("forked"),
+            _ => None,
+        }
     }
 
     /// The state, as a JSON object.
     #[must_use]
     pub fn status(&self) -> String {
-        status::uids(&self.0.status(), &self.layout())
+        status::uids(&self.generator.status(), &self.layout())
     }
 
     /// Ends all takes, and gives a leased worker id back. A second close succeeds,
@@ -162,18 +191,21 @@ impl Uids {
     /// # Errors
     /// The worker id has not been given back in time. The generator has ended even so.
     pub fn close(&self) -> Result<(), Error> {
-        Ok(self.0.clone().shutdown()?)
+        // ORDERING: as in `worker_id`.
+        self.is_closed.store(true, Ordering::Relaxed);
+        Ok(self.generator.clone().shutdown()?)
     }
 }
 
 /// The error for `number`, which is out of the range of ids. `what` names it in the sentence, such
 /// as `a UID`.
-pub(crate) fn not_an_id(what: &str, number: u64) -> Error {
+#[must_use]
+pub fn not_an_id(what: &str, number: impl fmt::Display) -> Error {
     Error::argument(format!("{what} is a whole number from 1 to {}, not {number}", Uid::MAX))
 }
 
 #[cold]
-fn failed(error: uidring::TakeError) -> Error {
+fn failed(error: TakeError) -> Error {
     Error::from(error)
 }
 
@@ -202,6 +234,42 @@ mod tests {
     fn defaults_are_the_librarys() {
         let options: UidOptions = options::parse(&[]).unwrap();
         assert_eq!(format!("{:?}", builder(&options)), format!("{:?}", UidGenerator::builder()));
+    }
+
+    fn field(status: &str, name: &str) -> serde_json::Value {
+        serde_json::from_str::<serde_json::Value>(status).unwrap()[name].clone()
+    }
+
+    /// What a health check reads.
+    #[test]
+    fn the_status_says_that_takes_fail_and_that_it_was_closed() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, away] = ["uidring.db", "away.db"].map(|name| folder.path().join(name));
+        let uids = Uids::open(file.to_str().unwrap(), &[("lease", "1s")]).unwrap();
+        assert_eq!(field(&uids.status(), "state"), "running");
+        assert!(field(&uids.status(), "obstacle").is_null());
+        std::fs::rename(&file, &away).unwrap();
+        let error = loop {
+            if let Err(error) = uids.take() {
+                break error;
+            }
+        };
+        let status = uids.status();
+        assert_eq!(field(&status, "state"), "failing", "{status}");
+        assert_eq!(field(&status, "obstacle"), error.message, "{status}");
+        assert_eq!((uids.ended(), uids.worker_id().unwrap()), (None, 1));
+        std::fs::rename(&away, &file).unwrap();
+        while uids.take().is_err() {
+            std::thread::yield_now();
+        }
+        assert_eq!(field(&uids.status(), "state"), "running");
+        uids.close().unwrap();
+        let status = uids.clone().status();
+        assert_eq!(field(&status, "state"), "closed", "{status}");
+        assert_eq!(field(&status, "available"), 0, "{status}");
+        assert_eq!(field(&status, "filler"), "stopped", "{status}");
+        assert_eq!(uids.ended(), Some("closed"));
+        assert_eq!(uids.clone().worker_id().unwrap_err().kind, crate::Kind::Closed);
     }
 
     #[test]

@@ -75,9 +75,9 @@ public final class Bench {
             return 1_000;
         }));
         ThreadLocal<long[]> arrays = ThreadLocal.withInitial(() -> new long[1_000]);
-        rows.put("uidring: take(long[1000])", new Row(sum -> {
+        rows.put("uidring: fill(long[1000])", new Row(sum -> {
             long[] array = arrays.get();
-            uids.take(array);
+            uids.fill(array);
             sum[0] += array[0] + array[999];
             return array.length;
         }));

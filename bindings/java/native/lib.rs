@@ -18,6 +18,7 @@ mod numbers;
 mod series;
 mod texts;
 mod uids;
+mod waits;
 
 use std::ffi::c_void;
 use std::thread;
@@ -74,6 +75,7 @@ fn register(env: &mut Env<'_>) -> Result<(), JniError> {
     register_with("Native", &series::methods(), env)?;
     register_with("Native", &masked::methods(), env)?;
     register_with("Native", &events::methods(), env)?;
+    register_with("Native", &waits::methods(), env)?;
     register_with("Native", &[Method("free", "(J)V", handles::free as *mut c_void)], env)?;
     // Where it is loaded without the tests, their class is not there.
     #[cfg(feature = "for-tests")]

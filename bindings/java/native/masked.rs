@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use jni::EnvUnowned;
 use jni::objects::{JClass, JLongArray, JString};
 use jni::sys::jlong;
-use uidring_bindings::{MaskedIds, OpaqueIds, Zeroizing};
+use uidring_bindings::{Error, MaskedIds, OpaqueIds, Zeroizing, not_an_id};
 
 use crate::Method;
 use crate::errors::call;
@@ -26,9 +26,9 @@ pub(crate) fn methods() -> [Method; 9] {
     ]
 }
 
-/// An id of Java's. One that is negative there is above all ids here.
-fn id(id: jlong) -> u64 {
-    id.cast_unsigned()
+/// An id of Java's, which is `what` in the sentence of an error.
+fn id(id: jlong, what: &str) -> Result<u64, Error> {
+    u64::try_from(id).map_err(|_| not_an_id(what, id))
 }
 
 extern "system" fn new_masked<'local>(
@@ -50,7 +50,7 @@ extern "system" fn mask(
 ) -> jlong {
     // SAFETY: the Java object keeps its handle of this type alive during the call.
     let masked = unsafe { value::<MaskedIds>(handle) };
-    call(&mut env, |_| Ok(masked.mask(id(unmasked))?.cast_signed()))
+    call(&mut env, |_| Ok(masked.mask(id(unmasked, "an id")?)?.cast_signed()))
 }
 
 extern "system" fn mask_many<'local>(
@@ -64,7 +64,8 @@ extern "system" fn mask_many<'local>(
     call(&mut env, |env| {
         let mut numbers = vec![0; ids.len(env)?];
         ids.get_region(env, 0, &mut numbers)?;
-        let numbers: Vec<u64> = numbers.into_iter().map(id).collect();
+        let ids = numbers.into_iter().map(|number| id(number, "an id"));
+        let numbers = ids.collect::<Result<Vec<u64>, Error>>()?;
         let forms = masked.mask_many(&numbers)?;
         let forms: Vec<jlong> = forms.into_iter().map(u64::cast_signed).collect();
         let array = JLongArray::new(env, forms.len())?;
@@ -81,7 +82,7 @@ extern "system" fn unmask(
 ) -> jlong {
     // SAFETY: as in `mask`.
     let masked = unsafe { value::<MaskedIds>(handle) };
-    call(&mut env, |_| Ok(masked.unmask(id(form))?.cast_signed()))
+    call(&mut env, |_| Ok(masked.unmask(id(form, "a masked id")?)?.cast_signed()))
 }
 
 extern "system" fn close_masked(mut env: EnvUnowned<'_>, _: JClass<'_>, handle: jlong) {
@@ -113,7 +114,7 @@ extern "system" fn encode<'local>(
 ) -> JString<'local> {
     // SAFETY: as in `mask`.
     let opaque = unsafe { value::<OpaqueIds>(handle) };
-    call(&mut env, |env| Ok(env.new_string(opaque.encode(id(unmasked))?)?))
+    call(&mut env, |env| Ok(env.new_string(opaque.encode(id(unmasked, "an id")?)?)?))
 }
 
 extern "system" fn decode<'local>(

@@ -12,7 +12,7 @@ use crate::errors::{Failure, call};
 use crate::handles::{self, value};
 use crate::texts::{JStrings, Options, optional, strings, text};
 
-pub(crate) fn methods() -> [Method; 7] {
+pub(crate) fn methods() -> [Method; 8] {
     [
         Method("openSeries", "(Ljava/lang/String;[Ljava/lang/String;)J", open as *mut c_void),
         Method(
@@ -24,6 +24,11 @@ pub(crate) fn methods() -> [Method; 7] {
             "next",
             "(JLjava/lang/String;Ljava/lang/String;Ljava/lang/String;)[Ljava/lang/String;",
             next as *mut c_void,
+        ),
+        Method(
+            "nextAtHand",
+            "(JLjava/lang/String;Ljava/lang/String;)[Ljava/lang/String;",
+            next_at_hand as *mut c_void,
         ),
         Method(
             "nextMany",
@@ -97,6 +102,24 @@ extern "system" fn next<'local>(
         let (scope, date) = (optional(env, &scope)?, optional(env, &date)?);
         let number = series.next(&text(env, &name)?, scope.as_deref(), date.as_deref())?;
         issued(env, &[number])
+    })
+}
+
+extern "system" fn next_at_hand<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+    name: JString<'local>,
+    scope: JString<'local>,
+) -> JStrings<'local> {
+    // SAFETY: as in `create`.
+    let series = unsafe { value::<SeriesStore>(handle) };
+    call(&mut env, |env| {
+        let (name, scope) = (text(env, &name)?, optional(env, &scope)?);
+        match series.next_at_hand(&name, scope.as_deref()) {
+            Some(number) => issued(env, &[number]),
+            None => Ok(JStrings::null()),
+        }
     })
 }
 

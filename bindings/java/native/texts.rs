@@ -3,6 +3,7 @@
 use jni::Env;
 use jni::errors::Error as JniError;
 use jni::objects::{JObjectArray, JString};
+use uidring_bindings::{Error, written};
 
 use crate::errors::Failure;
 
@@ -19,7 +20,8 @@ pub(crate) fn optional(env: &Env<'_>, value: &JString<'_>) -> Result<Option<Stri
     if value.is_null() { Ok(None) } else { text(env, value).map(Some) }
 }
 
-/// Options as Java passes them: a name, its value, the next name and so on.
+/// Options as Java passes them: a name, its value, the next name and so on. The value of an option
+/// that is no `name=value` is null.
 pub(crate) struct Options(Vec<String>);
 
 impl Options {
@@ -27,7 +29,10 @@ impl Options {
         let mut texts = Vec::new();
         for index in 0..array.len(env)? {
             let element = array.get_element(env, index)?;
-            texts.push(text(env, &element)?);
+            let Some(text) = optional(env, &element)? else {
+                return Err(not_a_pair(texts.last().map_or("", String::as_str)).into());
+            };
+            texts.push(text);
             env.delete_local_ref(element);
         }
         Ok(Options(texts))
@@ -37,6 +42,14 @@ impl Options {
     pub(crate) fn pairs(&self) -> Vec<(&str, &str)> {
         self.0.as_chunks().0.iter().map(|[name, value]| (name.as_str(), value.as_str())).collect()
     }
+}
+
+fn not_a_pair(option: &str) -> Error {
+    // An address in the wrong place may have a password.
+    let shown =
+        if option.contains("://") { "an address".to_owned() } else { format!("{option:?}") };
+    let written = written(option);
+    Error::argument(format!("an option is written name=value, such as {written}, and not {shown}"))
 }
 
 /// A new array in Java. What is `None` is null there.

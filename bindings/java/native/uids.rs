@@ -15,7 +15,7 @@ use crate::texts::{JStrings, Options};
 /// Ids that are copied to an array of Java's at once.
 const AT_ONCE: usize = 512;
 
-pub(crate) fn methods() -> [Method; 9] {
+pub(crate) fn methods() -> [Method; 10] {
     [
         Method("openUids", "(Ljava/lang/String;[Ljava/lang/String;)J", open as *mut c_void),
         Method("fixedUids", "(J[Ljava/lang/String;)J", fixed as *mut c_void),
@@ -24,6 +24,7 @@ pub(crate) fn methods() -> [Method; 9] {
         Method("parts", "(JJ)[J", parts as *mut c_void),
         Method("layout", "(J)Ljava/lang/String;", layout as *mut c_void),
         Method("workerId", "(J)J", worker_id as *mut c_void),
+        Method("shownUids", "(J)Ljava/lang/String;", shown as *mut c_void),
         Method("uidStatus", "(J)Ljava/lang/String;", status as *mut c_void),
         Method("closeUids", "(J)V", close as *mut c_void),
     ]
@@ -134,7 +135,23 @@ extern "system" fn layout<'local>(
 extern "system" fn worker_id(mut env: EnvUnowned<'_>, _: JClass<'_>, handle: jlong) -> jlong {
     // SAFETY: as in `take`.
     let uids = unsafe { value::<Uids>(handle) };
-    call(&mut env, |_| Ok(uids.worker_id().cast_signed()))
+    call(&mut env, |_| Ok(uids.worker_id()?.cast_signed()))
+}
+
+extern "system" fn shown<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+) -> JString<'local> {
+    // SAFETY: as in `take`.
+    let uids = unsafe { value::<Uids>(handle) };
+    call(&mut env, |env| {
+        let state = match uids.ended() {
+            Some(ended) => ended.to_owned(),
+            None => format!("worker={}", uids.worker_id()?),
+        };
+        Ok(env.new_string(format!("{} {state}", uids.layout()))?)
+    })
 }
 
 extern "system" fn status<'local>(

@@ -24,6 +24,10 @@ const SHARE: usize = 16;
 pub trait Source: Sync {
     fn try_take(&self) -> Result<u64, TakeError>;
     fn take_async(&self) -> impl Future<Output = Result<u64, TakeError>> + Send;
+
+    /// What a take fails with, for people.
+    fn failed(error: TakeError) -> Error;
+
     fn fill(&self, numbers: &mut [u64]) -> Result<(), (usize, Error)>;
 
     /// How many numbers `fill` gives now without a long wait.
@@ -38,6 +42,10 @@ impl Source for Uids {
 
     async fn take_async(&self) -> Result<u64, TakeError> {
         self.generator().take_async().await.map(uidring::Uid::get)
+    }
+
+    fn failed(error: TakeError) -> Error {
+        error.into()
     }
 
     fn fill(&self, numbers: &mut [u64]) -> Result<(), (usize, Error)> {
@@ -59,6 +67,10 @@ impl Source for TagNumbers {
         self.generator().take_async().await.map(uidring::segment::Number::get)
     }
 
+    fn failed(error: TakeError) -> Error {
+        TagNumbers::failed(error)
+    }
+
     fn fill(&self, numbers: &mut [u64]) -> Result<(), (usize, Error)> {
         TagNumbers::fill(self, numbers)
     }
@@ -71,24 +83,26 @@ impl Source for TagNumbers {
 
 /// Takes a number. If it has to wait, other threads run meanwhile.
 #[inline]
-pub fn take(py: Python<'_>, source: &impl Source) -> PyResult<u64> {
+pub fn take<S: Source>(py: Python<'_>, source: &S) -> PyResult<u64> {
     match guarded(|| Ok(source.try_take())).map_err(|error| raised(py, &error))? {
         Ok(number) => Ok(number),
         // It says as well whether waiting helps.
-        Err(_) => wait(py, source.take_async(), None),
+        Err(_) => wait(py, source.take_async(), S::failed, None),
     }
 }
 
 /// Takes a number for a task, on a thread that waits until `stop` is set.
-pub fn take_until(py: Python<'_>, source: &impl Source, stop: &Bound<'_, PyAny>) -> PyResult<u64> {
-    wait(py, source.take_async(), Some(stop))
+pub fn take_until<S: Source>(py: Python<'_>, source: &S, stop: &Bound<'_, PyAny>) -> PyResult<u64> {
+    wait(py, source.take_async(), S::failed, Some(stop))
 }
 
 /// Takes a number if there is one. `None` if it may be worth waiting for one.
-pub fn take_at_once(py: Python<'_>, source: &impl Source) -> PyResult<Option<u64>> {
+pub fn take_at_once<S: Source>(py: Python<'_>, source: &S) -> PyResult<Option<u64>> {
     match source.try_take() {
         Ok(number) => Ok(Some(number)),
-        Err(error @ (TakeError::ShutDown | TakeError::Forked)) => Err(raised(py, &error.into())),
+        Err(error @ (TakeError::ShutDown | TakeError::Forked)) => {
+            Err(raised(py, &S::failed(error)))
+        }
         Err(_) => Ok(None),
     }
 }

@@ -127,13 +127,16 @@ impl UidGenerator {
         self.0.layout()
     }
 
-    /// The worker id in the UIDs that are given now.
+    /// The worker id in the UIDs that are given now. After a close, when another may have it, this
+    /// is a `ClosedError`.
     #[getter]
-    fn worker_id(&self) -> u64 {
-        self.0.worker_id()
+    fn worker_id(&self, py: Python<'_>) -> PyResult<u64> {
+        self.0.worker_id().map_err(|error| raised(py, &error))
     }
 
     /// The state, for operators. Lengths are in milliseconds, and times are texts in RFC 3339.
+    /// `state` is "running"; "failing" where takes fail or wait for long, for the reason that is
+    /// `obstacle`; "closed", or "forked".
     fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         convert::status(py, &self.0.status())
     }
@@ -154,7 +157,11 @@ impl UidGenerator {
     }
 
     fn __repr__(&self) -> String {
-        format!("<uidring.UidGenerator worker_id={} {}>", self.worker_id(), self.layout())
+        let state = match (self.0.ended(), self.0.worker_id()) {
+            (None, Ok(worker)) => format!("worker_id={worker}"),
+            (ended, _) => ended.unwrap_or("closed").to_owned(),
+        };
+        format!("<uidring.UidGenerator {state} {}>", self.0.layout())
     }
 
     fn __reduce__(&self) -> PyResult<()> {

@@ -33,6 +33,7 @@ impl Wake for Parked {
 pub fn wait(
     py: Python<'_>,
     taken: impl Future<Output = Result<u64, TakeError>> + Send,
+    failed: fn(TakeError) -> Error,
     stop: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
     let mut taken = pin!(taken);
@@ -40,7 +41,7 @@ pub fn wait(
     loop {
         let polled = py.detach(|| {
             guarded(|| match taken.as_mut().poll(&mut Context::from_waker(&waker)) {
-                Poll::Ready(taken) => Ok::<_, Error>(Some(taken?)),
+                Poll::Ready(taken) => taken.map(Some).map_err(failed),
                 Poll::Pending => {
                     thread::park_timeout(PAUSE);
                     Ok(None)

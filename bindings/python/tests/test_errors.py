@@ -168,7 +168,7 @@ def test_a_call_after_the_close_says_so(db: Path) -> None:
         lambda: series.next_many("tickets", 2),
     ]
     for number, call in enumerate(calls):
-        with pytest.raises(uidring.ClosedError, match="was closed"):
+        with pytest.raises(uidring.ClosedError, match="(was|were) closed"):
             print(number, call())
     # What takes no numbers still answers.
     assert uids.status()["worker_id"] == uids.worker_id

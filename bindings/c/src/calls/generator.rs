@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use uidring_bindings::Uids;
+use uidring_bindings::{Error, Uids};
 
 use crate::calls::open;
 use crate::handles::{Kept, kept};
@@ -75,6 +75,12 @@ pub unsafe extern "C" fn uidring_open_fixed(
         // SAFETY: as the caller promises.
         let (options, generator) =
             unsafe { (texts::options(options)?, texts::place(generator, "generator")?) };
+        if i64::try_from(worker_id).is_err() {
+            let signed = worker_id.cast_signed();
+            return Err(Error::argument(format!(
+                "a worker id is not negative, and not {worker_id}, which is {signed} with its sign"
+            )));
+        }
         let opened = without_sigpipe(|| Uids::fixed(worker_id, &options))?;
         generator.id = opened.keep();
         Ok(())
@@ -133,6 +139,7 @@ pub unsafe extern "C" fn uidring_decode(
     guarded(|| {
         // SAFETY: as the caller promises.
         let place = unsafe { texts::place(parts, "parts") }?;
+        let uid = texts::id(uid, "a UID")?;
         let parts = Uids::with(generator.id, |generator| generator.parts(uid))??;
         *place = uidring_parts {
             unix_ms: parts.unix_ms,
@@ -158,7 +165,8 @@ pub unsafe extern "C" fn uidring_status(
     length: *mut usize,
 ) -> uidring_code {
     guarded(|| {
-        let status = Uids::with(generator.id, Uids::status)?;
+        // Not what this thread remembers, which may be closed.
+        let status = Uids::find(generator.id)?.status();
         // SAFETY: as the caller promises.
         unsafe { texts::write(&status, buffer, size, length) }
     })

@@ -61,7 +61,10 @@ pub unsafe extern "C" fn uidring_mask(
     masked_id: *mut u64,
 ) -> uidring_code {
     guarded(|| {
-        let mask = || MaskedIds::with(masked.id, |masked| masked.mask(id))?;
+        let mask = || {
+            let id = texts::id(id, "an id")?;
+            MaskedIds::with(masked.id, |masked| masked.mask(id))?
+        };
         // SAFETY: as the caller promises.
         unsafe { texts::number(masked_id, "masked_id", mask) }
     })
@@ -82,6 +85,7 @@ pub unsafe extern "C" fn uidring_mask_many(
     guarded(|| {
         // SAFETY: as the caller promises.
         let ids = unsafe { texts::array(ids, count, "ids") }?;
+        ids.iter().try_for_each(|&id| texts::id(id, "an id").map(drop))?;
         let forms = MaskedIds::with(masked.id, |masked| masked.mask_many(ids))??;
         ids.copy_from_slice(&forms);
         Ok(())
@@ -101,7 +105,10 @@ pub unsafe extern "C" fn uidring_unmask(
     id: *mut u64,
 ) -> uidring_code {
     guarded(|| {
-        let unmask = || MaskedIds::with(masked.id, |masked| masked.unmask(masked_id))?;
+        let unmask = || {
+            let masked_id = texts::id(masked_id, "a masked id")?;
+            MaskedIds::with(masked.id, |masked| masked.unmask(masked_id))?
+        };
         // SAFETY: as the caller promises.
         unsafe { texts::number(id, "id", unmask) }
     })
@@ -161,6 +168,7 @@ pub unsafe extern "C" fn uidring_opaque_encode(
         // If the call fails, this is what the caller finds.
         // SAFETY: as the caller promises.
         texts::copy("", unsafe { texts::array(buffer, size, "buffer") }?);
+        let id = texts::id(id, "an id")?;
         let text = OpaqueIds::with(opaque.id, |opaque| opaque.encode(id))??;
         // SAFETY: as the caller promises.
         unsafe { texts::write(&text, buffer, size, length) }

@@ -29,7 +29,7 @@ struct OpenTag {
 }
 
 kept!(OpenSegments, "the segments were");
-kept!(OpenTag, "the segments of the tag were");
+kept!(OpenTag, "the segments were");
 
 impl OpenSegments {
     fn open(address: &str, options: &[(&str, &str)]) -> Result<OpenSegments, Error> {
@@ -205,7 +205,8 @@ pub unsafe extern "C" fn uidring_tag_status(
     length: *mut usize,
 ) -> uidring_code {
     guarded(|| {
-        let status = OpenTag::with(tag.id, |tag| tag.numbers.status())?;
+        // Not what this thread remembers, which may be closed.
+        let status = OpenTag::find(tag.id)?.numbers.status();
         // SAFETY: as the caller promises.
         unsafe { texts::write(&status, buffer, size, length) }
     })

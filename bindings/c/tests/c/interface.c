@@ -13,21 +13,17 @@
 
 #include <uidring.h>
 
-static int checks, failures;
+#include "checks.h"
 
-/* Notes whether `is_so`, which is `what` in the source. */
-static void note(int is_so, const char *what, int line) {
+int checks, failures;
+
+void note(int is_so, const char *what, const char *file, int line) {
     checks++;
     if (!is_so) {
         failures++;
-        printf("line %d: not so: %s; the last error: %s\n", line, what, uidring_last_error());
+        printf("%s:%d: not so: %s; the last error: %s\n", file, line, what, uidring_last_error());
     }
 }
-#define CHECK(is_so) note((is_so), #is_so, __LINE__)
-/* The call fails with this code and a sentence that holds this text. */
-#define FAILS(call, code, text) \
-    CHECK((call) == (code) && strstr(uidring_last_error(), (text)) != NULL)
-#define WORKS(call) CHECK((call) == UIDRING_OK)
 
 static char address[4096];
 
@@ -325,7 +321,7 @@ static void tags_give_dense_numbers(void) {
     WORKS(uidring_segments_close(segments));
     WORKS(uidring_segments_close(segments));
     /* One that this thread has taken from last knows by itself; another is looked up. */
-    FAILS(uidring_tag_take(tag, &number), UIDRING_CLOSED, "was closed");
+    FAILS(uidring_tag_take(tag, &number), UIDRING_CLOSED, "the segments were closed");
     CHECK(number == 0);
     FAILS(uidring_tag_take(other, &number), UIDRING_CLOSED, "closed");
     FAILS(uidring_segments_tag(segments, "orders", &again), UIDRING_CLOSED, "closed");
@@ -551,6 +547,10 @@ static void a_thousand_generators_open_and_close(void) {
     }
 }
 
+static void each_call(void) {
+    each_call_tells_what_is_wrong(address);
+}
+
 int main(int argc, char **argv) {
     (void)argc;
     snprintf(address, sizeof address, "%s/uidring.db", argv[1]);
@@ -559,6 +559,7 @@ int main(int argc, char **argv) {
         an_array_is_filled,
         what_was_filled_before_a_failure_is_told,
         what_is_wrong_is_told,
+        each_call,
         a_handle_that_is_none_is_an_error,
         a_second_close_succeeds,
         no_thread_of_the_library_gets_sigpipe,

@@ -54,9 +54,7 @@ final class Events {
 
     private static void start() {
         Native.listen();
-        Thread thread = newThread();
-        thread.setContextClassLoader(null);
-        thread.setDaemon(true);
+        Thread thread = newThread(Events::run, "uidring-events");
         try {
             thread.start();
             isRunning = true;
@@ -71,10 +69,12 @@ final class Events {
      * values of its own, and no access rights, which hold the class loaders of its callers.
      */
     @SuppressWarnings("removal") // from Java 17 on, with nothing in its place
-    private static Thread newThread() {
-        PrivilegedAction<Thread> make =
-                () -> new Thread(null, Events::run, "uidring-events", 0, false);
-        return AccessController.doPrivileged(make);
+    static Thread newThread(Runnable body, String name) {
+        PrivilegedAction<Thread> make = () -> new Thread(null, body, name, 0, false);
+        Thread thread = AccessController.doPrivileged(make);
+        thread.setContextClassLoader(null);
+        thread.setDaemon(true);
+        return thread;
     }
 
     static synchronized void end() {
@@ -197,7 +197,8 @@ final class Events {
 
     private static void log(String level, String text) {
         try {
-            LOG.log(System.Logger.Level.valueOf(level), () -> text);
+            System.Logger.Level of = System.Logger.Level.valueOf(level);
+            LOG.log(of, () -> text);
         } catch (Throwable problem) {
             report(problem);
         }

@@ -28,7 +28,7 @@ public final class Masked implements AutoCloseable {
      * @throws InvalidArgumentException if these are no keys; the message has nothing of them
      */
     public Masked(String keys) {
-        Objects.requireNonNull(keys, "the keys");
+        Objects.requireNonNull(keys, "the keys are null");
         NativeLibrary.load();
         handle = Native.newMasked(keys);
         memory = new Memory(this, handle);
@@ -60,7 +60,7 @@ public final class Masked implements AutoCloseable {
      */
     public long[] mask(long[] ids) {
         try {
-            return Native.maskMany(handle, Objects.requireNonNull(ids, "the ids"));
+            return Native.maskMany(handle, Objects.requireNonNull(ids, "the ids are null"));
         } finally {
             Reference.reachabilityFence(this);
         }

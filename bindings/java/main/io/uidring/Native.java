@@ -8,36 +8,38 @@ import java.util.Objects;
  * each caller keeps the object that holds it reachable until the method returns.
  */
 final class Native {
+    private static final String NO_OPTIONS =
+            "the options are null: leave them out where there are none";
+
     private Native() {}
 
     /**
      * Reads {@code name=value}.
      *
-     * @return a name, its value, the next name and so on
+     * @return a name, its value, the next name and so on; null for the value of what is a name
+     *     alone, which the native library refuses
      */
     static String[] pairs(String... options) {
+        Objects.requireNonNull(options, NO_OPTIONS);
         String[] texts = new String[2 * options.length];
         for (int i = 0; i < options.length; i++) {
-            String option = Objects.requireNonNull(options[i], "an option");
+            String option = Objects.requireNonNull(options[i], "an option is null");
             int sign = option.indexOf('=');
-            if (sign < 0) {
-                // An address in the wrong place may have a password.
-                String shown = option.contains("://") ? "an address" : '"' + option + '"';
-                throw new InvalidArgumentException("an option is written name=value, such as "
-                        + "lease=10m, and not " + shown, 0);
-            }
-            texts[2 * i] = option.substring(0, sign);
-            texts[2 * i + 1] = option.substring(sign + 1);
+            texts[2 * i] = sign < 0 ? option : option.substring(0, sign);
+            texts[2 * i + 1] = sign < 0 ? null : option.substring(sign + 1);
         }
         return texts;
     }
 
     static String[] pairs(Map<String, String> options) {
+        Objects.requireNonNull(options, NO_OPTIONS);
         String[] texts = new String[2 * options.size()];
         int i = 0;
         for (Map.Entry<String, String> option : options.entrySet()) {
-            texts[i++] = Objects.requireNonNull(option.getKey(), "the name of an option");
-            texts[i++] = Objects.requireNonNull(option.getValue(), "the value of an option");
+            String name = Objects.requireNonNull(option.getKey(), "the name of an option is null");
+            texts[i++] = name;
+            texts[i++] = Objects.requireNonNull(option.getValue(),
+                    () -> "the value of the option " + name + " is null: leave it out instead");
         }
         return texts;
     }
@@ -65,6 +67,9 @@ final class Native {
 
     static native long workerId(long handle);
 
+    /** The layout, and the worker id or how the generator has ended. */
+    static native String shownUids(long handle);
+
     static native String uidStatus(long handle);
 
     static native void closeUids(long handle);
@@ -88,6 +93,9 @@ final class Native {
     static native void createSeries(long handle, String name, String pattern, String[] options);
 
     static native String[] next(long handle, String name, String scope, String date);
+
+    /** The next number of today if it is in memory, else null. */
+    static native String[] nextAtHand(long handle, String name, String scope);
 
     static native String[] nextMany(
             long handle, String name, long count, String scope, String date);
@@ -115,6 +123,31 @@ final class Native {
     static native long decode(long handle, String text);
 
     static native void closeOpaque(long handle);
+
+    /** An id if there is one now, else 0. */
+    static native long tryTakeUid(long handle);
+
+    static native long tryTakeNumber(long handle);
+
+    /** Fills an array from an element on with some of what there is now. Returns how many. */
+    static native int tryFillUids(long handle, long[] uids, int from);
+
+    static native int tryFillNumbers(long handle, long[] numbers, int from);
+
+    /**
+     * Takes an id in turn, for the wait of this number.
+     *
+     * @return the id; or a handle to {@link #poll}, with a minus before it
+     */
+    static native long beginUid(long handle, long wait);
+
+    static native long beginNumber(long handle, long wait);
+
+    /** The number of a wait, or 0 while there is none. */
+    static native long poll(long waiting);
+
+    /** The number of a wait that is to look for its number, or 0 after so many milliseconds. */
+    static native long waitForWoken(long most);
 
     /** Keeps events from now on. */
     static native void listen();

@@ -29,8 +29,8 @@ public final class Opaque implements AutoCloseable {
      *     nothing of the keys
      */
     public Opaque(String keys, String prefix) {
-        Objects.requireNonNull(keys, "the keys");
-        Objects.requireNonNull(prefix, "the prefix");
+        Objects.requireNonNull(keys, "the keys are null");
+        Objects.requireNonNull(prefix, "the prefix is null");
         NativeLibrary.load();
         handle = Native.newOpaque(keys, prefix);
         memory = new Memory(this, handle);
@@ -62,7 +62,7 @@ public final class Opaque implements AutoCloseable {
      */
     public long decode(String text) {
         try {
-            return Native.decode(handle, Objects.requireNonNull(text, "the text"));
+            return Native.decode(handle, Objects.requireNonNull(text, "the text is null"));
         } finally {
             Reference.reachabilityFence(this);
         }

@@ -11,11 +11,13 @@ public final class SegmentTag {
     private final String name;
     private final long handle;
     private final Memory memory;
+    private final Waits waits;
 
     SegmentTag(Segments segments, String name, long handle) {
         this.segments = segments;
         this.name = name;
         this.handle = handle;
+        waits = new Waits(Waits.Source.NUMBERS, handle);
         memory = new Memory(this, handle);
     }
 
@@ -39,7 +41,7 @@ public final class SegmentTag {
      */
     public long take() {
         try {
-            return Native.takeNumber(handle);
+            return Waits.isVirtual() ? waits.take() : Native.takeNumber(handle);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -52,9 +54,14 @@ public final class SegmentTag {
      * @throws UidringException as {@link #take}; its {@link UidringException#filled} says how many
      *     elements from the start are numbers even so
      */
-    public void take(long[] numbers) {
+    public void fill(long[] numbers) {
+        Objects.requireNonNull(numbers, "the array is null");
         try {
-            Native.fillNumbers(handle, Objects.requireNonNull(numbers, "the array"));
+            if (Waits.isVirtual()) {
+                waits.fill(numbers);
+            } else {
+                Native.fillNumbers(handle, numbers);
+            }
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -70,12 +77,13 @@ public final class SegmentTag {
      */
     public long[] takeMany(int count) {
         long[] numbers = Native.array(count);
-        take(numbers);
+        fill(numbers);
         return numbers;
     }
 
     /**
-     * The state, for operators: numbers, and lengths in milliseconds.
+     * The state, for operators: numbers, and lengths in milliseconds. {@code state} and
+     * {@code obstacle} are as in {@link UidGenerator#status}.
      *
      * @return a JSON object
      */

@@ -58,9 +58,10 @@ public final class Segments implements AutoCloseable {
     }
 
     private static Segments openWith(String address, String[] options) {
-        Objects.requireNonNull(address, "the address");
+        Objects.requireNonNull(address, "the address is null");
         NativeLibrary.load();
-        return Events.during(() -> new Segments(Native.openSegments(address, options)));
+        return Waits.apart(() ->
+                Events.during(() -> new Segments(Native.openSegments(address, options))));
     }
 
     /**
@@ -90,9 +91,10 @@ public final class Segments implements AutoCloseable {
     }
 
     private SegmentTag createWith(String name, String[] options) {
-        Objects.requireNonNull(name, "the name of the tag");
+        Objects.requireNonNull(name, "the name of the tag is null");
         try {
-            SegmentTag tag = new SegmentTag(this, name, Native.createTag(handle, name, options));
+            SegmentTag tag = Waits.apart(() ->
+                    new SegmentTag(this, name, Native.createTag(handle, name, options)));
             SegmentTag known = tags.putIfAbsent(name, tag);
             return known == null ? tag : known;
         } finally {
@@ -109,14 +111,15 @@ public final class Segments implements AutoCloseable {
      * @throws UnavailableException if the store cannot be reached
      */
     public SegmentTag tag(String name) {
-        Objects.requireNonNull(name, "the name of the tag");
+        Objects.requireNonNull(name, "the name of the tag is null");
         SegmentTag known = tags.get(name);
         if (known != null) {
             return known;
         }
         try {
             // A tag that is not there is asked for again each time, because it may be created.
-            SegmentTag tag = new SegmentTag(this, name, Native.findTag(handle, name));
+            SegmentTag tag = Waits.apart(() ->
+                    new SegmentTag(this, name, Native.findTag(handle, name)));
             known = tags.putIfAbsent(name, tag);
             return known == null ? tag : known;
         } finally {
@@ -144,6 +147,10 @@ public final class Segments implements AutoCloseable {
      */
     @Override
     public void close() {
+        Waits.apart(this::closeNow);
+    }
+
+    private void closeNow() {
         try {
             Native.closeSegments(handle);
         } finally {

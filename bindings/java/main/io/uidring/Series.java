@@ -61,9 +61,10 @@ public final class Series implements AutoCloseable {
     }
 
     private static Series openWith(String address, String[] options) {
-        Objects.requireNonNull(address, "the address");
+        Objects.requireNonNull(address, "the address is null");
         NativeLibrary.load();
-        return Events.during(() -> new Series(Native.openSeries(address, options)));
+        return Waits.apart(() ->
+                Events.during(() -> new Series(Native.openSeries(address, options))));
     }
 
     /**
@@ -93,10 +94,10 @@ public final class Series implements AutoCloseable {
     }
 
     private void createWith(String name, String pattern, String[] options) {
-        Objects.requireNonNull(name, "the name of the series");
-        Objects.requireNonNull(pattern, "the pattern");
+        Objects.requireNonNull(name, "the name of the series is null");
+        Objects.requireNonNull(pattern, "the pattern is null");
         try {
-            Native.createSeries(handle, name, pattern, options);
+            Waits.apart(() -> Native.createSeries(handle, name, pattern, options));
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -128,9 +129,15 @@ public final class Series implements AutoCloseable {
      * @throws ClosedException after a {@link #close}
      */
     public SeriesNumber next(String name, String scope, LocalDate date) {
-        Objects.requireNonNull(name, "the name of the series");
+        Objects.requireNonNull(name, "the name of the series is null");
         try {
-            return number(Native.next(handle, name, scope, text(date)), 0);
+            String day = text(date);
+            if (!Waits.isVirtual()) {
+                return number(Native.next(handle, name, scope, day), 0);
+            }
+            String[] next = day == null ? Native.nextAtHand(handle, name, scope) : null;
+            return number(next != null ? next
+                    : Waits.apart(() -> Native.next(handle, name, scope, day)), 0);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -147,9 +154,11 @@ public final class Series implements AutoCloseable {
      * @throws UidringException as {@link #next(String, String, LocalDate)}
      */
     public List<SeriesNumber> nextMany(String name, int count, String scope, LocalDate date) {
-        Objects.requireNonNull(name, "the name of the series");
+        Objects.requireNonNull(name, "the name of the series is null");
         try {
-            String[] texts = Native.nextMany(handle, name, count, scope, text(date));
+            String day = text(date);
+            String[] texts =
+                    Waits.apart(() -> Native.nextMany(handle, name, count, scope, day));
             List<SeriesNumber> numbers = new ArrayList<>(texts.length / TEXTS);
             for (int start = 0; start < texts.length; start += TEXTS) {
                 numbers.add(number(texts, start));
@@ -171,17 +180,18 @@ public final class Series implements AutoCloseable {
      * @throws UnavailableException if the store cannot be reached
      */
     public SeriesNumber parse(String name, String text) {
-        Objects.requireNonNull(name, "the name of the series");
-        Objects.requireNonNull(text, "the number");
+        Objects.requireNonNull(name, "the name of the series is null");
+        Objects.requireNonNull(text, "the number is null");
         try {
-            return number(Native.parse(handle, name, text), 0);
+            return number(Waits.apart(() -> Native.parse(handle, name, text)), 0);
         } finally {
             Reference.reachabilityFence(this);
         }
     }
 
     /**
-     * The state of a series, for operators: numbers, and lengths in milliseconds.
+     * The state of a series, for operators: numbers, and lengths in milliseconds. {@code state} and
+     * {@code obstacle} are as in {@link UidGenerator#status}.
      *
      * @param name the name of the series
      * @param scope the scope of which it tells the numbers; null for a series without scopes
@@ -190,9 +200,9 @@ public final class Series implements AutoCloseable {
      * @throws UnavailableException if the store cannot be reached
      */
     public String status(String name, String scope) {
-        Objects.requireNonNull(name, "the name of the series");
+        Objects.requireNonNull(name, "the name of the series is null");
         try {
-            return Native.seriesStatus(handle, name, scope);
+            return Waits.apart(() -> Native.seriesStatus(handle, name, scope));
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -207,6 +217,10 @@ public final class Series implements AutoCloseable {
      */
     @Override
     public void close() {
+        Waits.apart(this::closeNow);
+    }
+
+    private void closeNow() {
         try {
             Native.closeSeries(handle);
         } finally {

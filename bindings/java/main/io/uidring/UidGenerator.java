@@ -19,13 +19,14 @@ import java.util.Objects;
  * not Java's and does not keep a program from ending.
  *
  * <p>An interrupt does not end a call. A take that has to wait, because a limit is reached, waits
- * on and leaves the thread's interrupt flag as it is; a virtual thread keeps its carrier meanwhile.
+ * on and leaves the thread's interrupt flag as it is; a virtual thread leaves its carrier meanwhile.
  * A take that waits for the clock has no deadline; {@code on_lead_limit=fail} lets it fail instead.
  * A take from the ring, as nearly all are, does not wait.
  */
 public final class UidGenerator implements AutoCloseable {
     private final long handle;
     private final Memory memory;
+    private final Waits waits;
 
     /**
      * What an id holds.
@@ -38,6 +39,7 @@ public final class UidGenerator implements AutoCloseable {
 
     private UidGenerator(long handle) {
         this.handle = handle;
+        waits = new Waits(Waits.Source.UIDS, handle);
         Events.begin();
         memory = new Memory(this, handle, Events::end);
     }
@@ -71,9 +73,10 @@ public final class UidGenerator implements AutoCloseable {
     }
 
     private static UidGenerator openWith(String address, String[] options) {
-        Objects.requireNonNull(address, "the address");
+        Objects.requireNonNull(address, "the address is null");
         NativeLibrary.load();
-        return Events.during(() -> new UidGenerator(Native.openUids(address, options)));
+        return Waits.apart(() ->
+                Events.during(() -> new UidGenerator(Native.openUids(address, options))));
     }
 
     /**
@@ -107,7 +110,8 @@ public final class UidGenerator implements AutoCloseable {
 
     private static UidGenerator fixedWith(long worker, String[] options) {
         NativeLibrary.load();
-        return Events.during(() -> new UidGenerator(Native.fixedUids(worker, options)));
+        return Waits.apart(() ->
+                Events.during(() -> new UidGenerator(Native.fixedUids(worker, options))));
     }
 
     /**
@@ -123,7 +127,7 @@ public final class UidGenerator implements AutoCloseable {
      */
     public long take() {
         try {
-            return Native.takeUid(handle);
+            return Waits.isVirtual() ? waits.take() : Native.takeUid(handle);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -137,16 +141,21 @@ public final class UidGenerator implements AutoCloseable {
      * @throws UidringException as {@link #take}; its {@link UidringException#filled} says how many
      *     elements from the start are ids even so
      */
-    public void take(long[] uids) {
+    public void fill(long[] uids) {
+        Objects.requireNonNull(uids, "the array is null");
         try {
-            Native.fillUids(handle, Objects.requireNonNull(uids, "the array"));
+            if (Waits.isVirtual()) {
+                waits.fill(uids);
+            } else {
+                Native.fillUids(handle, uids);
+            }
         } finally {
             Reference.reachabilityFence(this);
         }
     }
 
     /**
-     * Takes ids, which ascend within one worker id, as those of {@link #take(long[])}.
+     * Takes ids, which ascend within one worker id, as those of {@link #fill}.
      *
      * @param count how many, at least 0
      * @return as many ids
@@ -155,7 +164,7 @@ public final class UidGenerator implements AutoCloseable {
      */
     public long[] takeMany(int count) {
         long[] uids = Native.array(count);
-        take(uids);
+        fill(uids);
         return uids;
     }
 
@@ -194,6 +203,7 @@ public final class UidGenerator implements AutoCloseable {
      * or when its lease was lost.
      *
      * @return the worker id
+     * @throws ClosedException after a {@link #close}: another generator may have it
      */
     public long workerId() {
         try {
@@ -205,6 +215,8 @@ public final class UidGenerator implements AutoCloseable {
 
     /**
      * The state, for operators: numbers, lengths in milliseconds and times as RFC 3339 writes them.
+     * {@code state} is {@code running}; {@code failing} where takes fail or wait for long, for the
+     * reason that is {@code obstacle}; or {@code closed}.
      *
      * @return a JSON object
      */
@@ -227,6 +239,10 @@ public final class UidGenerator implements AutoCloseable {
      */
     @Override
     public void close() {
+        Waits.apart(this::closeNow);
+    }
+
+    private void closeNow() {
         try {
             Native.closeUids(handle);
         } finally {
@@ -236,9 +252,13 @@ public final class UidGenerator implements AutoCloseable {
         }
     }
 
-    /** The layout and the worker id. */
+    /** The layout, and the worker id or, after a close, {@code closed}. */
     @Override
     public String toString() {
-        return "UidGenerator[" + layout() + " worker=" + workerId() + ']';
+        try {
+            return "UidGenerator[" + Native.shownUids(handle) + ']';
+        } finally {
+            Reference.reachabilityFence(this);
+        }
     }
 }

@@ -84,7 +84,7 @@ final class ErrorsTest {
                     () -> uids.parts(-5));
             assertSays(InvalidArgumentException.class,
                     "a count of numbers is not negative, as -1 is", () -> uids.takeMany(-1));
-            assertThrows(NullPointerException.class, () -> uids.take(null));
+            assertThrows(NullPointerException.class, () -> uids.fill(null));
         }
         assertSays(InvalidArgumentException.class, "a worker id is not negative, as -1 is",
                 () -> UidGenerator.fixed(-1));
@@ -140,7 +140,7 @@ final class ErrorsTest {
                 1, "layout=33,20,10", "max_lead=2s", "on_lead_limit=fail")) {
             long[] array = new long[100_000];
             UnavailableException limit =
-                    assertThrows(UnavailableException.class, () -> uids.take(array));
+                    assertThrows(UnavailableException.class, () -> uids.fill(array));
             assertTrue(limit.getMessage().contains("max_lead is used up"), limit.getMessage());
             int filled = limit.filled();
             assertTrue(1_000 < filled && filled < array.length, "filled " + filled);

@@ -62,8 +62,8 @@ final class SegmentsTest {
         segments.close();
         segments.close();
         ClosedException closed = assertThrows(ClosedException.class, rows::take);
-        assertTrue(closed.getMessage().contains("was closed"), closed.getMessage());
-        assertThrows(ClosedException.class, () -> rows.take(new long[3]));
+        assertTrue(closed.getMessage().contains("the segments were closed"), closed.getMessage());
+        assertThrows(ClosedException.class, () -> rows.fill(new long[3]));
         assertThrows(ClosedException.class, () -> segments.tag("others"));
     }
 

@@ -74,7 +74,7 @@ final class UidGeneratorTest {
             long before = uids.take();
             for (int length : new int[] {0, 1, 512, 513, 20_000}) {
                 long[] array = new long[length];
-                uids.take(array);
+                uids.fill(array);
                 Support.assertAscending(array);
                 if (length > 0) {
                     assertTrue(before < array[0]);
@@ -137,7 +137,7 @@ final class UidGeneratorTest {
                 if (inArrays) {
                     long[] array = new long[700];
                     try {
-                        uids.take(array);
+                        uids.fill(array);
                     } catch (ClosedException closed) {
                         System.arraycopy(array, 0, taken, count, closed.filled());
                         count += closed.filled();

@@ -293,8 +293,11 @@ public class CachedUidGenerator implements UidGenerator, AutoCloseable {
 
     /** Ends the generator. A second call does nothing, unless the first has failed. */
     @Override
-    public synchronized void close() {
-        isClosed = true;
+    public void close() {
+        synchronized (this) {
+            isClosed = true;
+        }
+        // Without the monitor, which would keep the carrier of a virtual thread.
         if (uids != null) {
             uids.close();
         }

@@ -1,0 +1,25 @@
+/* How the tests in C note what is so. */
+
+#ifndef CHECKS_H
+#define CHECKS_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include <uidring.h>
+
+extern int checks, failures;
+
+/* Notes whether `is_so`, which is `what` in the source. */
+void note(int is_so, const char *what, const char *file, int line);
+
+#define CHECK(is_so) note((is_so), #is_so, __FILE__, __LINE__)
+/* The call fails with this code and a sentence that holds this text. */
+#define FAILS(call, code, text) \
+    CHECK((call) == (code) && strstr(uidring_last_error(), (text)) != NULL)
+#define WORKS(call) CHECK((call) == UIDRING_OK)
+
+/* In every_call.c. `address` is the path of a file. */
+void each_call_tells_what_is_wrong(const char *address);
+
+#endif
