@@ -36,6 +36,7 @@ final class Events {
     /** Opens something, and has what happens meanwhile told as well. */
     static <T> T during(Supplier<T> open) {
         begin();
+        JavaLogging.look();
         try {
             return open.get();
         } finally {
@@ -199,6 +200,7 @@ final class Events {
         try {
             System.Logger.Level of = System.Logger.Level.valueOf(level);
             LOG.log(of, () -> text);
+            JavaLogging.logged(of, text);
         } catch (Throwable problem) {
             report(problem);
         }

@@ -1,6 +1,7 @@
 package io.uidring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
@@ -44,6 +45,41 @@ final class ProcessTest {
         for (String said : List.of("started: the generator has started worker=1 ",
                 "stopped: the generator has stopped worker=1 taken=1")) {
             assertTrue(output.contains("INFO: " + said), output);
+        }
+    }
+
+    /** The log manager's own hook takes its handlers away at the same time. */
+    @Test
+    void whatAShutdownHookClosesIsTold() throws Exception {
+        for (int i = 0; i < 6; i++) {
+            String output =
+                    Support.output(Support.java(List.of(), Program.class, "hook", file()), 0);
+            for (String said : List.of("INFO: stopped: the generator has stopped worker=",
+                    "INFO: segments_stopped: the loader of segments has stopped source=")) {
+                assertTrue(output.contains(said), output);
+            }
+            // Segments and series.
+            assertEquals(2, output.split("segments_stopped", -1).length - 1, output);
+        }
+    }
+
+    /** What the program's own log would not have told is not told by the way of the end either. */
+    @Test
+    void whatNoHandlerTellsIsNotToldAtTheEndEither() throws Exception {
+        Path settings = folder.resolve("logging.properties");
+        for (String lines : List.of(
+                "handlers=java.util.logging.ConsoleHandler\nio.uidring.level=WARNING\n",
+                "handlers=java.util.logging.ConsoleHandler\n"
+                        + "java.util.logging.ConsoleHandler.level=SEVERE\n",
+                "handlers=\n",
+                "handlers=java.util.logging.ConsoleHandler\nio.uidring.useParentHandlers=false\n"
+        )) {
+            Files.writeString(settings, lines);
+            List<String> options = List.of("-Djava.util.logging.config.file=" + settings);
+            String output =
+                    Support.output(Support.java(options, Program.class, "hook", file()), 0);
+            assertTrue(output.contains("took "), output);
+            assertFalse(output.contains("INFO") || output.contains("stopped:"), output);
         }
     }
 

@@ -40,6 +40,17 @@ final class Program {
                     System.out.println("took " + uids.take());
                 }
             }
+            case "hook" -> {
+                held = UidGenerator.open(address, "lease=10m");
+                segments = Segments.open(address);
+                Series series = Series.open(address);
+                Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+                    held.close();
+                    segments.close();
+                    series.close();
+                }));
+                System.out.println("took " + held.take());
+            }
             case "take" -> {
                 Path out = Path.of(arguments[2]);
                 try (UidGenerator uids = UidGenerator.open(address);
