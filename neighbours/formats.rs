@@ -386,6 +386,21 @@ fn bson_has_one_form_where_the_field_says_which() {
     );
 }
 
+/// As the driver of MongoDB is asked for rows, with either version of bson.
+#[test]
+fn a_filter_of_bson_finds_what_the_form_number_has_stored() {
+    let row = &number::Row::rows()[0];
+    let stored = bson::serialize_to_document(row).unwrap();
+    let filter = bson::doc! { "id": row.id, "customer": row.customer };
+    assert!(filter.iter().all(|(name, value)| stored.get(name) == Some(value)), "{stored}");
+    let stored = bson_2::to_document(row).unwrap();
+    let filter = bson_2::doc! { "id": row.id, "customer": row.customer };
+    assert!(filter.iter().all(|(name, value)| stored.get(name) == Some(value)), "{stored}");
+    let stored = bson_2::to_vec(row).unwrap();
+    assert_eq!(bson_2::from_slice::<number::Row>(&stored).unwrap(), *row);
+    assert_eq!(bson::Bson::from(None::<Uid>), bson::Bson::Null);
+}
+
 fn texts<F: Form>(read: impl Fn(Fields) -> Result<F, String>) -> Result<(), String> {
     for row in F::rows() {
         let found = read(fields(&row))?;

@@ -84,8 +84,8 @@
 //! * `sqlx-0_8`, `sqlx-0_9` (`sqlx-0_8-postgres` and `sqlx-0_9-postgres` with arrays), `sea-orm-1`,
 //!   `sea-orm-2`, `diesel-2` (`diesel-2-mysql` with unsigned columns), `rusqlite`,
 //!   `postgres-types-0_2`, `mysql-common-0_37`, `schemars-1`, `utoipa-5`, `utoipa-6`,
-//!   `arbitrary-1`: a [`Uid`] or a [`segment::Number`] where these crates take ids, see
-//!   [`integrations`]. sqlx 0.9 and SeaORM 2 need Rust 1.94.
+//!   `bson-2`, `bson-3`, `arbitrary-1`: a [`Uid`] or a [`segment::Number`] where these crates
+//!   take ids, see [`integrations`]. sqlx 0.9 and SeaORM 2 need Rust 1.94.
 //!
 //! # Limits
 //!

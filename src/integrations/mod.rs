@@ -11,6 +11,7 @@
 //! | `rusqlite` | rusqlite | an `INTEGER` |
 //! | `postgres-types-0_2` | tokio-postgres, postgres | an `INT8` |
 //! | `mysql-common-0_37` | mysql, `mysql_async` | a `BIGINT` |
+//! | `bson-2`, `bson-3` | bson, mongodb | an `Int64`, in documents and filters |
 //! | `schemars-1` | schemars | a string of digits, as serde writes it |
 //! | `utoipa-5`, `utoipa-6` | utoipa | a string of digits, as serde writes it |
 //! | `arbitrary-1` | arbitrary | any of them, for fuzzing |
@@ -36,6 +37,8 @@
 
 #[cfg(feature = "arbitrary-1")]
 pub mod arbitrary;
+#[cfg(any(feature = "bson-2", feature = "bson-3"))]
+pub mod bson;
 #[cfg(feature = "diesel-2")]
 pub mod diesel;
 #[cfg(feature = "mysql-common-0_37")]

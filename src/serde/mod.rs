@@ -49,7 +49,8 @@
 //! `skip_serializing_if = "Option::is_none"`.
 //!
 //! BSON has two: `bson::serialize_to_vec` writes an integer and `bson::serialize_to_document` a
-//! string, so that a filter that is made by the one finds nothing that was stored by the other.
+//! string, so that a filter that is made by the one finds nothing that was stored by the other. In
+//! a `doc!`, a UID is an integer (features `bson-2` and `bson-3`): `number` fits it.
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
