@@ -47,3 +47,24 @@ fn told(error: &pem::Error) -> String {
         _ => "it is no file in PEM".to_owned(),
     }
 }
+
+#[cfg(all(
+    test,
+    any(feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper")
+))]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    /// A key as `openssl genpkey -aes256` writes it.
+    #[test]
+    fn an_encrypted_key_is_refused_in_words() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = folder.path().join("key.pem");
+        for name in ["ENCRYPTED PRIVATE KEY", "RSA PRIVATE KEY"] {
+            let head = if name.starts_with("RSA") { "Proc-Type: 4,ENCRYPTED\n\n" } else { "" };
+            let text = format!("-----BEGIN {name}-----\n{head}AAAA\n-----END {name}-----\n");
+            std::fs::write(&key, text).unwrap();
+            let error = super::private_key(&key).unwrap_err();
+            assert!(error.contains("its private key is encrypted"), "{error}");
+        }
+    }
+}

@@ -215,6 +215,12 @@ impl Database for Postgres {
             }
             result => result.map_err(|error| refusal::connecting(error, &self.config))?,
         };
+        let told = connection.parameter("crdb_version").or(connection.parameter("server_version"));
+        if let Some(error) = told.and_then(refusal::untried_by_parameter)
+            && !self.may_be_untried
+        {
+            return Err(error);
+        }
         let has_warned = Arc::new(AtomicBool::new(false));
         let connection = executor.beside(attend(connection, Arc::clone(&has_warned)));
         let search_path = self.config.get_options().and_then(search_path);

@@ -41,7 +41,10 @@ impl TlsWords {
             ) => "see the server's certificate: it has expired or is not valid yet; have it \
                   renewed, or set this machine's clock"
                 .to_owned(),
-            Error::InvalidCertificate(CertificateError::Other(_)) => {
+            // There is no other word for it.
+            Error::InvalidCertificate(CertificateError::Other(_))
+                if error.to_string().contains("CaUsedAsEndEntity") =>
+            {
                 format!("see the server's certificate: {is_authority}")
             }
             Error::InvalidCertificate(_) => "see the server's certificate".to_owned(),

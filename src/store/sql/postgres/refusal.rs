@@ -223,11 +223,20 @@ const OTHERS: &[Other] = &[
     Other { sign: "materialize", name: "Materialize", why: "" },
 ];
 
-/// The error of a server that is not PostgreSQL, by its `version()`.
+/// What to use in their place.
+const TRIED: &str = "PostgreSQL itself, MySQL or MariaDB";
+
+/// The error of a server that is not PostgreSQL, by what it has `told` of its version at the start
+/// of a connection. A pooler may have a version of its own there.
+pub fn untried_by_parameter(told: &str) -> Option<Error> {
+    let Other { name, why, .. } = untried::found(told, OTHERS)?;
+    Some(untried::refused(name, why, "PostgreSQL", TRIED))
+}
+
+/// The same, by its `version()`.
 pub fn untried(version: &str) -> Option<Error> {
-    let tried = "PostgreSQL itself, MySQL or MariaDB";
-    if let Some(Other { name, why, .. }) = untried::found(version, OTHERS) {
-        return Some(untried::refused(name, why, "PostgreSQL", tried));
+    if let Some(error) = untried_by_parameter(version) {
+        return Some(error);
     }
     // PostgreSQL says "PostgreSQL 15.14 (Debian 15.14-0+deb12u1) on x86_64-pc-linux-gnu, ...".
     let mut words = version.split_whitespace();
@@ -236,7 +245,7 @@ pub fn untried(version: &str) -> Option<Error> {
         return None;
     }
     let name: String = version.chars().take(60).collect();
-    Some(untried::refused(&format!("no PostgreSQL but {name:?}"), "", "PostgreSQL", tried))
+    Some(untried::refused(&format!("no PostgreSQL but {name:?}"), "", "PostgreSQL", TRIED))
 }
 
 fn is_digit(letter: char) -> bool {
@@ -287,7 +296,18 @@ const CODES: &[(&str, Diagnosis)] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::untried;
+    use super::{untried, untried_by_parameter};
+
+    /// What CockroachDB calls `crdb_version`, and others `server_version`.
+    #[test]
+    fn a_pooler_may_have_a_version_of_its_own() {
+        for version in ["15.14 (Debian 15.14-0+deb12u1)", "1.18.0/bouncer", "17beta2"] {
+            assert!(untried_by_parameter(version).is_none(), "{version}");
+        }
+        for version in ["CockroachDB CCL v22.2.0 (x86_64-pc-linux-gnu)", "11.2-YB-2.20.0.0-b0"] {
+            assert!(untried_by_parameter(version).is_some(), "{version}");
+        }
+    }
 
     /// As the servers say it.
     #[test]
