@@ -278,11 +278,9 @@ impl Current {
         if let SegmentFailure::Loading | SegmentFailure::Unreachable = cause {
             return Some(SeriesError::Take(error));
         }
-        let failure = open.numbers.status().last_failure;
-        let error = failure.map_or(SeriesError::Take(error), |failure| {
-            SeriesError::of_segment(SegmentError::clone(&failure))
-        });
-        match error {
+        // Without one, a load has succeeded since.
+        let failure = open.numbers.status().last_failure?;
+        match SeriesError::of_segment(SegmentError::clone(&failure)) {
             // Others may have widened the pattern, or given numbers back: the take asks the store.
             SeriesError::Full { .. } => {
                 self.leave(open);
@@ -295,7 +293,7 @@ impl Current {
             }
             // Others have closed or removed the series, and the next take begins anew. After any
             // other failure the same numbers go on.
-            SeriesError::Closed { .. } | SeriesError::NoSuchSeries { .. } => {
+            error @ (SeriesError::Closed { .. } | SeriesError::NoSuchSeries { .. }) => {
                 self.leave(open);
                 Some(error)
             }
