@@ -351,10 +351,10 @@ fn texts_that_do_not() {
 
 #[test]
 fn binary_formats() {
-    let packed = "MessagePack, CBOR";
+    let packed = "`MessagePack`, CBOR";
     check(packed, each!(round_trip, &MessagePack), Some(strings(&MessagePack, true)));
     check(packed, each!(round_trip, &Cbor), Some(strings(&Cbor, true)));
-    let tagged = "MessagePack, CBOR: tagged, untagged, flattened";
+    let tagged = "`MessagePack`, CBOR: tagged, untagged, flattened";
     check(tagged, each!(inside, &MessagePack), Some(strings(&MessagePack, true)));
     check(tagged, each!(inside, &Cbor), Some(strings(&Cbor, true)));
     let compact = "postcard, bincode";
@@ -380,7 +380,7 @@ fn bson_has_one_form_where_the_field_says_which() {
         Ok(())
     }
     check(
-        "BSON, MongoDB",
+        "BSON, `MongoDB`",
         [is_found::<none::Row>(), is_found::<text::Row>(), is_found::<number::Row>()],
         Some(strings(&BsonVec, true)),
     );

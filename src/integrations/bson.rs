@@ -1,5 +1,5 @@
-//! bson 2 and 3, and so the driver of MongoDB (features `bson-2`, `bson-3`): a `Uid` or a `Number`
-//! is an `Int64`, in documents, filters and updates.
+//! bson 2 and 3, and so the driver of `MongoDB` (features `bson-2`, `bson-3`): a `Uid` or a
+//! `Number` is an `Int64`, in documents, filters and updates.
 //!
 //! ```
 //! # #[cfg(feature = "bson-3")] {

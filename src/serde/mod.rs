@@ -40,9 +40,9 @@
 //! | paths of axum | ✓ string | ✓ string | ✓ integer |
 //! | XML: quick-xml | – | ✓ string | ✓ integer |
 //! | XML: serde-xml-rs | – | ✓ string | ✓ integer |
-//! | BSON, MongoDB | two forms | ✓ string | ✓ integer |
-//! | MessagePack, CBOR | ✓ integer | ✓ string | ✓ integer |
-//! | MessagePack, CBOR: tagged, untagged, flattened | – | ✓ string | ✓ integer |
+//! | BSON, `MongoDB` | two forms | ✓ string | ✓ integer |
+//! | `MessagePack`, CBOR | ✓ integer | ✓ string | ✓ integer |
+//! | `MessagePack`, CBOR: tagged, untagged, flattened | – | ✓ string | ✓ integer |
 //! | postcard, bincode | ✓ integer | ✓ string | ✓ integer |
 //!
 //! In XML and in queries a `None` reads as an empty text: leave it out with
