@@ -246,6 +246,8 @@
 //! | `uidring_worker_ids`, `uidring_worker_ids_left` | as in [`Status`]; infinite for `None` |
 //! | `uidring_lead_seconds`, `uidring_lag_seconds` | [`Status::lead`], [`Status::lag`] |
 //! | `uidring_available_uids` | [`Status::available`] |
+//! | `uidring_giving_uids` | 1 if there is no [`Status::obstacle`] |
+//! | `uidring_reserved_until_timestamp_seconds` | [`Status::reserved_until`]; infinite for `None` |
 //! | `uidring_at_lead_limit`, `uidring_at_worker_limit` | 1 if the generator is at the limit |
 //! | `uidring_refused_jump_seconds` | [`Status::refused_jump`], or 0 |
 //! | `uidring_clock_skew_seconds` | [`Status::clock_skew_ms`], or 0 |

@@ -130,6 +130,8 @@ fn a_series_that_is_full_or_soon_will_be_is_seen_everywhere() {
     }
     assert!(!shown.contains("uidring tags"), "{shown}");
     server.wait_for("told", || server.log().contains("All numbers are given of the series"));
+    // What loads them is not a second one of the same name.
+    assert!(server.log().contains("source=\"series in ") && !server.log().contains("#2"));
     assert_eq!(server.get("/readyz").status, 200);
     // After a restart as well, as soon as somebody asks.
     let server = Server::start_on(server.stop(), &[]);

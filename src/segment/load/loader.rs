@@ -63,7 +63,12 @@ impl Loader {
         let (requests, parker) = RequestList::new();
         let source_name = supplier.source().name();
         let telling = supplier.telling();
-        let label = Label::new(&source_name);
+        // The tags of the same store have its name.
+        let label = if telling.is_of_series {
+            Label::new(&format!("series in {source_name}"))
+        } else {
+            Label::new(&source_name)
+        };
         let rng = fastrand::Rng::new();
         let scheduler = Scheduler::new(policy, loads.max(1), source_name.clone(), telling, rng);
         let loader = Loader {
