@@ -36,6 +36,9 @@ async function main() {
       throw new Error(`${wrong}: ${error}`);
     }
   }
+  // What health checks ask.
+  const [info, there] = [await client.info(), await client.exists("orders")];
+  if (!info.includes("redis_version:") || there !== 1) throw new Error(`${there} ${info}`);
   console.log("waits");
   while (!fs.existsSync(flag)) await take();
   for (let i = 0; i < 100; i++) await take();

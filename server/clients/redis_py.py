@@ -54,6 +54,9 @@ for wrong in ["TAG.NEXT nobody", "UID.NEXT none", "NO.SUCH"]:
         sys.exit(f"{wrong}: no error")
     except ResponseError as error:
         assert wrong.split()[-1] in str(error), error
+# What health checks ask.
+assert client.info()["redis_version"] and client.info("replication")["role"] == "master"
+assert client.exists("orders") == 1 and client.dbsize() > 0 and "orders" in client.scan_iter()
 print("waits", flush=True)
 while not os.path.exists(flag):
     take()
