@@ -395,12 +395,11 @@ fn build(
     // of the tries to come would use an id up.
     let thread = thread::Builder::new().spawn(|| ());
     thread.map_err(|error| Unusable::for_now(format!("cannot start a thread: {error}")))?;
-    let uids = match grants {
-        Some(grants) => Some(build_on(builder, RecordedRegistry { registry, grants }, layout)?),
-        None => {
-            try_build_on(builder, registry, layout)?;
-            None
-        }
+    let uids = if let Some(grants) = grants {
+        Some(build_on(builder, RecordedRegistry { registry, grants }, layout)?)
+    } else {
+        try_build_on(builder, registry, layout)?;
+        None
     };
     Ok(Started { uids, db: db.clone(), is_new })
 }

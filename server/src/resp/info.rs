@@ -68,7 +68,7 @@ fn sections(app: &App, token: Option<&[u8]>) -> Vec<Section> {
     ];
     let memory = vec![
         ("used_memory", memory.to_string()),
-        ("used_memory_human", format!("{:.2}M", memory as f64 / f64::from(1 << 20))),
+        ("used_memory_human", format!("{}.{:02}M", memory >> 20, (memory & 0xf_ffff) * 100 >> 20)),
         ("used_memory_rss", memory.to_string()),
         ("maxmemory", "0".to_owned()),
         ("maxmemory_policy", "noeviction".to_owned()),
@@ -146,7 +146,7 @@ pub(crate) fn config(
     Ok(())
 }
 
-/// Answers `CLUSTER` and `MODULE`: there is neither.
+/// The answer to `CLUSTER`: there is none.
 pub(crate) fn cluster() -> Refusal {
     // The words by which clients know a server that stands alone.
     Refusal::error("This instance has cluster support disabled")

@@ -155,7 +155,7 @@ fn commands_about_the_connection_are_answered_as_by_redis() {
     assert!(client.ask("HELLO").starts_with("['server' 'uidring' 'version' '0.1.0' 'proto' :2 "));
 }
 
-/// Spring Boot, ioredis, redis-py, NestJS and others read these of a server before they use it, and
+/// Spring Boot, ioredis, redis-py and others read these of a server before they use it, and
 /// call one that lacks them down.
 #[test]
 fn a_health_check_of_redis_finds_what_it_asks_for() {
@@ -184,7 +184,6 @@ fn a_health_check_of_redis_finds_what_it_asks_for() {
         "cluster_enabled:0",
         "db0:keys=1,expires=0,avg_ttl=0",
     ] {
-        assert!(info.contains(&format!("\\r\\n{line}")) || info.starts_with("'# "), "{info}");
         assert!(info.contains(line), "{line}: {info}");
     }
     for (asked, parts, without) in [
@@ -248,12 +247,8 @@ fn a_health_check_of_redis_finds_what_it_asks_for() {
     loop {
         let answer = client.ask(&format!("SCAN {cursor} MATCH t*"));
         let (next, tags) = answer.strip_prefix("['").unwrap().split_once("' [").unwrap();
-        found.extend(
-            tags.matches(char::is_numeric)
-                .collect::<Vec<_>>()
-                .chunks(2)
-                .map(|digits| digits.concat()),
-        );
+        let digits: Vec<&str> = tags.matches(char::is_numeric).collect();
+        found.extend(digits.chunks(2).map(<[&str]>::concat));
         cursor = next.to_owned();
         if cursor == "0" {
             break;
