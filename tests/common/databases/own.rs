@@ -172,17 +172,14 @@ impl OwnServer {
                 command
             }
             Server::MySql => {
-                let mut command = match &self.mysql_9 {
-                    Some(script) => {
-                        let mut command = Command::new(script);
-                        command.arg("run").arg(data);
-                        command
-                    }
-                    None => {
-                        let mut command = as_server_user(self.kind, Path::new("mariadbd"));
-                        command.arg("--no-defaults").arg(format!("--datadir={}", data.display()));
-                        command
-                    }
+                let mut command = if let Some(script) = &self.mysql_9 {
+                    let mut command = Command::new(script);
+                    command.arg("run").arg(data);
+                    command
+                } else {
+                    let mut command = as_server_user(self.kind, Path::new("mariadbd"));
+                    command.arg("--no-defaults").arg(format!("--datadir={}", data.display()));
+                    command
                 };
                 command.arg(format!("--tmpdir={}", dir.display()));
                 command.arg(format!("--socket={}", dir.join("socket").display()));
