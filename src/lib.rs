@@ -4,7 +4,7 @@
 //! # #[cfg(feature = "sqlite")] {
 //! use uidring::{Store, UidGenerator};
 //!
-//! let store = Store::open("uidring.db")?; // or "postgres://…" or "mysql://…"
+//! let store = Store::open("/srv/uidring.db")?; // or "postgres://…" or "mysql://…"
 //! let uids = UidGenerator::builder().registry(store.registry()?).build()?;
 //! let uid = uids.take()?; // from any thread
 //! let parts = uids.layout().parts(uid);

@@ -213,6 +213,13 @@ fn a_text_that_is_no_path_makes_no_file() {
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{db} makes no file");
     }
+    let complaint = stderr(folder.path(), &["take", "--db", "sqlite:///ids.db"], 1);
+    assert!(complaint.contains("sqlite:///ids.db is ids.db in the folder of"), "{complaint}");
+    assert!(
+        complaint.contains("write the path of the file alone, /ids.db or ./ids"),
+        "{complaint}"
+    );
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "no file is made");
     // As a path it is one.
     stdout(folder.path(), &["take", "--db", "./user=me.db"]);
     assert!(folder.path().join("user=me.db").exists());

@@ -10,6 +10,8 @@ pub(super) enum Address {
     File(PathBuf),
     /// What is behind this scheme.
     Scheme(String),
+    /// A file with this path, which some read as a relative one, and others from the root on.
+    TwoReadings(String),
     /// A file with parameters or escapes, which other programs read and this library does not.
     Parameters,
     /// A server or a file, as another client writes it: what it begins with, such as `jdbc:mysql`,
@@ -36,13 +38,16 @@ impl Address {
         let length = if is_on_network(address) { whole - ON_NETWORK.len() } else { whole };
         let Some(address) = part(address, 0, length) else { return Address::Unclear };
         let text = address.to_string_lossy();
-        if text.trim().is_empty() || ["sqlite:", "sqlite://"].contains(&&*text) {
+        if text.trim().is_empty() || ["sqlite:", "sqlite://", "sqlite:///"].contains(&&*text) {
             return Address::Empty;
         }
         if let Some((begin, written)) = foreign(&text) {
             return Address::Foreign(begin.to_owned(), written);
         }
-        for scheme in ["sqlite://", "sqlite:"] {
+        if text.starts_with("sqlite:///") && !text.starts_with("sqlite:////") {
+            return Address::TwoReadings(text["sqlite:///".len()..].to_owned());
+        }
+        for scheme in ["sqlite:///", "sqlite://", "sqlite:"] {
             if text.starts_with(scheme) {
                 if text.contains(['?', '#', '%']) {
                     return Address::Parameters;
@@ -112,7 +117,11 @@ pub fn path_of(address: impl AsRef<OsStr>) -> Option<PathBuf> {
         Address::File(path) => Some(path),
         // Opened, it is refused.
         Address::Empty => Some(PathBuf::new()),
-        Address::Scheme(_) | Address::Parameters | Address::Foreign(..) | Address::Unclear => None,
+        Address::Scheme(_)
+        | Address::TwoReadings(_)
+        | Address::Parameters
+        | Address::Foreign(..)
+        | Address::Unclear => None,
     }
 }
 
@@ -307,11 +316,20 @@ mod tests {
         for (address, file) in [
             ("sqlite:uidring.db", "uidring.db"),
             ("sqlite:/var/lib/ids.db", "/var/lib/ids.db"),
-            ("sqlite:///var/lib/ids.db", "/var/lib/ids.db"),
+            ("sqlite:////var/lib/ids.db", "/var/lib/ids.db"),
             ("sqlite://ids.db", "ids.db"),
             ("sqlite:a://b", "a://b"),
         ] {
             assert_eq!(parse(address), Address::File(PathBuf::from(file)));
+        }
+    }
+
+    /// To `SQLAlchemy` and Django it is a relative path, and to sqlx an absolute one.
+    #[test]
+    fn three_slashes_make_no_file() {
+        for path in ["ids.db", "var/lib/ids.db"] {
+            let expected = Address::TwoReadings(path.to_owned());
+            assert_eq!(parse(&format!("sqlite:///{path}")), expected);
         }
     }
 

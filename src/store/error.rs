@@ -40,6 +40,12 @@ pub enum StoreError {
         /// How such a store is written here.
         written: &'static str,
     },
+    /// It begins with `sqlite:///`, after which some programs read a relative path and others an
+    /// absolute one.
+    TwoReadings {
+        /// What follows.
+        path: String,
+    },
     /// It is neither the path of a file nor an address, and may be a list of keys and values.
     Unclear {
         /// The schemes there are.
@@ -95,6 +101,12 @@ impl fmt::Display for StoreError {
                 f,
                 "an address that begins with {begin}: is one of another client: write {written}, \
                  without the parameters that are meant for that client"
+            ),
+            StoreError::TwoReadings { path } => write!(
+                f,
+                "sqlite:///{path} is {path} in the folder of the process to some programs, such as \
+                 those with SQLAlchemy, and /{path} to others; write the path of the file alone, \
+                 /{path} or ./{path}"
             ),
             StoreError::Unclear { schemes } => write!(
                 f,

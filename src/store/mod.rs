@@ -20,7 +20,7 @@
 //!
 //! | address | feature | worker ids | dense numbers |
 //! |---|---|---|---|
-//! | `uidring.db`, `sqlite:uidring.db` | `sqlite` (default) | yes | own table, Leaf's, tinyid's |
+//! | `/srv/uidring.db`, `sqlite:/srv/uidring.db` | `sqlite` (default) | yes | own table, Leaf's, tinyid's |
 //! | `postgres://…`, `postgresql://…` | `postgres` | yes | own table, Leaf's, tinyid's |
 //! | `mysql://…` | `mysql` | yes, also `UidGenerator`'s | own table, Leaf's, tinyid's |
 //! | `etcd://…`, `etcds://…` with TLS | `etcd` | yes | own keys |
@@ -286,6 +286,7 @@ impl Store {
                 shown = without_password(&address.to_string_lossy());
                 (kind, address.to_owned())
             }
+            Address::TwoReadings(path) => return Err(StoreError::TwoReadings { path }),
             Address::Parameters => return Err(StoreError::Parameters),
             Address::Empty => return Err(StoreError::Empty { schemes: schemes() }),
             Address::Foreign(begin, written) => {

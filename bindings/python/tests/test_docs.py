@@ -87,6 +87,7 @@ def programs() -> list[str]:
 
 @pytest.mark.parametrize("program", programs(), ids=lambda program: program.split("\n")[0])
 def test_the_programs_of_the_readme_run(program: str, tmp_path: Path) -> None:
+    program = program.replace("/srv/uidring.db", str(tmp_path / "uidring.db"))
     run([sys.executable, "-W", "error", "-c", program], tmp_path)
 
 
