@@ -232,7 +232,7 @@ struct NoneToGive;
 
 impl WorkerRegistry for NoneToGive {
     fn assign(&mut self, _: &Request) -> Result<Lease, RegistryError> {
-        Err(RegistryError::Exhausted { used: 0, capacity: 0 })
+        Err(RegistryError::Exhausted { used: 0, capacity: 0, next: None })
     }
 }
 

@@ -1868,6 +1868,27 @@ fn leased_ids_are_given_again() {
 }
 
 #[test]
+fn ids_that_ran_out_are_told_with_the_time_and_the_command() {
+    let folder = folder();
+    let path = folder.path().join("small.db");
+    let layout = Layout::new(33, 2, 28).unwrap();
+    let registry = SqliteRegistry::open(&path).unwrap();
+    let lease = Duration::from_secs(3600);
+    let request = Request::new(layout, 1000, layout.max_tick());
+    let take = || registry.clone().leased(lease).assign(&request).map(|lease| lease.worker);
+    assert_eq!([(); 3].map(|()| take().unwrap()), [1, 2, 3]);
+    let until = registry.workers().unwrap()[0].lease.clone().unwrap().until;
+    let until = jiff::Timestamp::try_from(until).unwrap();
+    let args = ["take", "--lease", "1h", "--db", path.to_str().unwrap(), "--layout", "33,2,28"];
+    let complaint = stderr(folder.path(), &args, 1);
+    let minute = until.strftime("%Y-%m-%dT%H:%M").to_string();
+    assert!(complaint.contains("3 of 3 used; the first lease ends at"), "{complaint}");
+    assert!(complaint.contains(&minute), "{minute} is not in {complaint}");
+    stdout(folder.path(), &["workers", "release", "2", "--force", "--db", path.to_str().unwrap()]);
+    stdout(folder.path(), &args);
+}
+
+#[test]
 fn a_partition_has_ids_of_its_own() {
     let folder = folder();
     let size = (Layout::DEFAULT.max_worker() + 1) / 4;

@@ -35,6 +35,8 @@ pub enum RegistryError {
         used: u64,
         /// How many there are.
         capacity: u64,
+        /// When the first lease ends, unless its holder goes on; `None` where none is known.
+        next: Option<SystemTime>,
     },
     /// A [`FixedWorker`](crate::registry::FixedWorker) has given its number already.
     FixedInUse {
@@ -209,12 +211,23 @@ impl fmt::Display for RegistryError {
                  {asked}: worker ids of one layout say nothing about another; use that layout, or \
                  a registry of its own for this one"
             ),
-            RegistryError::Exhausted { used, capacity } => write!(
-                f,
-                "worker ids ran out: {used} of {capacity} used; if they are leased, try again \
-                 when one comes back; else start a new registry with other ids, or for a layout \
-                 with more worker bits whose UIDs exceed those in use"
-            ),
+            RegistryError::Exhausted { used, capacity, next } => {
+                write!(f, "worker ids ran out: {used} of {capacity} used; ")?;
+                match next {
+                    Some(end) => write!(
+                        f,
+                        "the first lease ends at {}, unless its holder goes on: try again then, or \
+                         free the id of a holder that is gone, which `uidring workers` lists, by \
+                         `uidring workers release ID --force`; else ",
+                        utc(*end)
+                    )?,
+                    None => f.write_str("those that are not leased never come back: ")?,
+                }
+                f.write_str(
+                    "start a new registry with other ids, or for a layout with more worker bits \
+                     whose UIDs exceed those in use",
+                )
+            }
             RegistryError::FixedInUse { worker } => write!(
                 f,
                 "the fixed worker id {worker} is in use by a generator, and there is no other; \

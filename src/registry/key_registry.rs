@@ -340,7 +340,16 @@ fn give(
         transaction.put(&key_of(free.worker), launched(free.record, &lease, &host, now));
         return Ok((lease, free.created, is_new));
     }
-    let lease = lease(next_id(largest, &ids)?, request.now);
+    let worker = match next_id(largest, &ids) {
+        Err(Fault::Refused(RegistryError::Exhausted { used, capacity, .. }))
+            if config.lease.is_some() =>
+        {
+            let next = first_end(transaction, &ids, now)?;
+            return Err(Fault::Refused(RegistryError::Exhausted { used, capacity, next }));
+        }
+        next => next?,
+    };
+    let lease = lease(worker, request.now);
     // Others may have had this id since the layout was read, and have written both.
     if transaction.attempt() > 0
         && transaction.read(&key_of(lease.worker))?.is_some()
@@ -410,6 +419,24 @@ fn find_free(
     all.sort_by_key(|free| (free.reserved_until, free.worker));
     let choice = 1_usize.checked_shl(transaction.attempt()).unwrap_or(usize::MAX).min(all.len());
     Ok((choice > 0).then(|| all.swap_remove(fastrand::usize(..choice))))
+}
+
+/// When the first lease of `ids` ends that has not ended yet.
+fn first_end(
+    transaction: &mut Transaction<'_>,
+    ids: &RangeInclusive<u64>,
+    now: i64,
+) -> Result<Option<SystemTime>, Error> {
+    let mut first = None;
+    for (name, record) in transaction.list(WORKERS)? {
+        if ids.contains(&id_of(&name, &record)?) && !record.lacks(LEASE_UNTIL) {
+            let end = time(&record, &name, LEASE_UNTIL)?;
+            if end > now && first.is_none_or(|first| end < first) {
+                first = Some(end);
+            }
+        }
+    }
+    Ok(first.and_then(|end| from_unix_ms(end.into())))
 }
 
 /// Frees the leased id `worker`, whose record this is.

@@ -253,7 +253,11 @@ pub(super) fn next_id(given: u64, ids: &RangeInclusive<u64>) -> Result<u64, Faul
     let (first, last) = (*ids.start(), *ids.end());
     if given >= last {
         let capacity = (last + 1).saturating_sub(first);
-        return Err(Fault::Refused(RegistryError::Exhausted { used: capacity, capacity }));
+        return Err(Fault::Refused(RegistryError::Exhausted {
+            used: capacity,
+            capacity,
+            next: None,
+        }));
     }
     Ok(first.max(given + 1))
 }

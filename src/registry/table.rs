@@ -307,11 +307,31 @@ pub(super) fn give<D: Tables>(
         }
         refused = Some((free.worker, free.reserved_until));
     }
-    let (worker, created) = new_worker::<D>(transaction, &host, &ids)?;
+    let (worker, created) = match new_worker::<D>(transaction, &host, &ids) {
+        Err(Fault::Refused(RegistryError::Exhausted { used, capacity, .. })) => {
+            let next = first_end::<D>(transaction, &ids)?;
+            return Err(Fault::Refused(RegistryError::Exhausted { used, capacity, next }));
+        }
+        new => new?,
+    };
     note_time::<D>(given, created);
     let lease = lease(worker, request.now);
     write_row::<D>(transaction, LEND, &lend(worker, &grant(&lease)))?;
     Ok((lease, created, is_new))
+}
+
+/// When the first lease of `ids` ends that has not ended yet.
+fn first_end<D: Tables>(
+    transaction: &mut Transaction<'_>,
+    ids: &RangeInclusive<u64>,
+) -> Result<Option<SystemTime>, Error> {
+    let sql =
+        "SELECT MIN(lease_until) FROM {workers} WHERE lease_until > {now} AND id BETWEEN ? AND ?";
+    let row = rows::<D>(transaction, sql, &[(*ids.start()).into(), (*ids.end()).into()])?.pop();
+    Ok(match row.as_deref() {
+        Some([Value::Int(ms)]) => from_unix_ms((*ms).into()),
+        _ => None,
+    })
 }
 
 /// Stores one of `ids` that was never given before, if there is one. Returns it, and the time at

@@ -540,7 +540,7 @@ struct Refusing;
 
 impl WorkerRegistry for Refusing {
     fn assign(&mut self, _: &Request) -> Result<Lease, RegistryError> {
-        Err(RegistryError::Exhausted { used: 1, capacity: 1 })
+        Err(RegistryError::Exhausted { used: 1, capacity: 1, next: None })
     }
 }
 

@@ -155,9 +155,9 @@ fn ids_run_out_at_the_last_one_that_fits() {
     for _ in 0..3 {
         assert_eq!(
             text(registry.assign_id(&small)),
-            "worker ids ran out: 7 of 7 used; if they are leased, try again when one comes back; \
-             else start a new registry with other ids, or for a layout with more worker bits whose \
-             UIDs exceed those in use"
+            "worker ids ran out: 7 of 7 used; those that are not leased never come back: start a \
+             new registry with other ids, or for a layout with more worker bits whose UIDs exceed \
+             those in use"
         );
     }
     // The refused starts have used nothing up, and old rows do not come back by being deleted.
@@ -167,7 +167,7 @@ fn ids_run_out_at_the_last_one_that_fits() {
     db.execute("DELETE FROM worker_node", []).unwrap();
     assert!(matches!(
         registry.assign_id(&small),
-        Err(RegistryError::Exhausted { used: 7, capacity: 7 })
+        Err(RegistryError::Exhausted { used: 7, capacity: 7, .. })
     ));
 }
 
@@ -253,7 +253,7 @@ fn layouts_of_every_shape_are_remembered_exactly() {
         match SqliteRegistry::open(&path).unwrap().assign_id(&layout) {
             Ok(id) => assert_eq!(id, 2),
             Err(error) => assert!(
-                matches!(error, RegistryError::Exhausted { used: 1, capacity: 1 }),
+                matches!(error, RegistryError::Exhausted { used: 1, capacity: 1, .. }),
                 "{error}"
             ),
         }
@@ -1107,7 +1107,7 @@ fn worker_ids_outside_of_a_range_are_left_alone() {
     let given: Vec<u64> = (0..3).map(|_| open(5..=7).assign_id(&layout).unwrap()).collect();
     assert_eq!(given, [5, 6, 7]);
     let error = open(5..=7).assign_id(&layout).unwrap_err();
-    assert!(matches!(error, RegistryError::Exhausted { used: 3, capacity: 3 }), "{error}");
+    assert!(matches!(error, RegistryError::Exhausted { used: 3, capacity: 3, .. }), "{error}");
     assert_eq!(SqliteRegistry::open(&path).unwrap().ids().unwrap(), Some(5..=7));
     #[allow(clippy::reversed_empty_ranges)]
     for ids in [0..=0, 7..=5, 1..=1 << 42, 0..=u64::MAX] {
@@ -1138,7 +1138,7 @@ fn there_is_no_partition_beyond_the_last() {
     // More parts than ids: some have none.
     let mut many = SqliteRegistry::open(&path).unwrap().partition(5, 1 << 42).unwrap();
     let error = many.assign_id(&Layout::DEFAULT).unwrap_err();
-    assert!(matches!(error, RegistryError::Exhausted { used: 0, capacity: 0 }), "{error}");
+    assert!(matches!(error, RegistryError::Exhausted { used: 0, capacity: 0, .. }), "{error}");
 }
 
 #[test]

@@ -26,7 +26,7 @@ impl WorkerRegistry for Counting {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
         let Counting { used, capacity } = *self;
         if used == capacity {
-            return Err(RegistryError::Exhausted { used, capacity });
+            return Err(RegistryError::Exhausted { used, capacity, next: None });
         }
         self.used += 1;
         Ok(Lease::permanent(self.used, &request.layout))

@@ -89,7 +89,11 @@ struct OnTrial {
 impl WorkerRegistry for OnTrial {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
         if self.last == request.layout.max_worker() {
-            return Err(RegistryError::Exhausted { used: self.last, capacity: self.last });
+            return Err(RegistryError::Exhausted {
+                used: self.last,
+                capacity: self.last,
+                next: None,
+            });
         }
         self.last += 1;
         Ok(Lease::permanent(self.last, &request.layout))

@@ -34,7 +34,7 @@ pub(super) fn registry_errors() -> Vec<Fault<RegistryError>> {
     let now = SystemTime::now();
     let mut faults: Vec<Fault<RegistryError>> = vec![
         Arc::new(move || RegistryError::OtherLayout { remembered: layout, asked: Layout::DEFAULT }),
-        Arc::new(|| RegistryError::Exhausted { used: 7, capacity: 7 }),
+        Arc::new(|| RegistryError::Exhausted { used: 7, capacity: 7, next: None }),
         Arc::new(|| RegistryError::FixedInUse { worker: 1 }),
         Arc::new(|| RegistryError::NoNumber {
             place: "the environment variable WORKER".to_owned(),
