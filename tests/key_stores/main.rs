@@ -1,6 +1,7 @@
 //! Worker ids and dense numbers from etcd, ZooKeeper and Redis, on servers of the tests' own.
 #![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
+mod connecting;
 mod contract;
 mod cosid;
 #[path = "../common/key_servers/mod.rs"]

@@ -103,6 +103,14 @@ impl Etcds {
         format!("127.0.0.1:{}", self.members[member].port)
     }
 
+    /// Where other members reach a member.
+    pub fn peer_place(&self, member: usize) -> String {
+        let mut arguments = self.members[member].arguments.iter();
+        let url =
+            arguments.find_map(|argument| argument.strip_prefix("--listen-peer-urls=http://"));
+        url.expect("a place").to_owned()
+    }
+
     /// Runs etcdctl, and returns what it says.
     pub fn ctl(&self, member: usize, arguments: &[&str]) -> String {
         let output = Command::new("etcdctl")

@@ -48,7 +48,7 @@ pub fn send(
         let text = body.read_to_string()?;
         Ok(Reply { status: response.status(), text, date: date(response.headers()) })
     };
-    answer().map_err(|error| silence(error, time))
+    answer().map_err(|error| silence(error, time, url.starts_with("https:")))
 }
 
 fn request(
@@ -78,7 +78,7 @@ fn request(
 }
 
 /// What it means that no answer came for `time`.
-fn silence(error: ureq::Error, time: Duration) -> Silence {
+fn silence(error: ureq::Error, time: Duration, is_secret: bool) -> Silence {
     let is_unsent = match &error {
         ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect)
         | ureq::Error::HostNotFound
@@ -89,7 +89,7 @@ fn silence(error: ureq::Error, time: Duration) -> Silence {
         ureq::Error::Io(error) => error.kind() == std::io::ErrorKind::ConnectionRefused,
         _ => false,
     };
-    Silence { error: meaning(error, time), is_unsent }
+    Silence { error: meaning(error, time, is_secret, is_unsent), is_unsent }
 }
 
 /// The error of a request for which no time is left.
@@ -99,7 +99,7 @@ fn late() -> Error {
     Error::Unreachable { problem: problem.to_owned(), source: None }
 }
 
-fn meaning(error: ureq::Error, time: Duration) -> Error {
+fn meaning(error: ureq::Error, time: Duration, is_secret: bool, is_unsent: bool) -> Error {
     let unreachable = |problem: String, source| Error::Unreachable { problem, source };
     let unusable = |problem: &str, error: ureq::Error| Error::Unusable {
         problem: problem.to_owned(),
@@ -123,24 +123,37 @@ fn meaning(error: ureq::Error, time: Duration) -> Error {
         error @ (ureq::Error::Io(_)
         | ureq::Error::HostNotFound
         | ureq::Error::ConnectionFailed
-        | ureq::Error::BodyStalled) => unreachable(
-            "see that the server runs and can be reached from here, that the address begins with \
-             etcds:// if the server wants TLS, and not if it does not, and that it names cert and \
-             key if the server wants a certificate"
-                .to_owned(),
-            Some(Box::new(Told::new(error))),
-        ),
+        | ureq::Error::BodyStalled) => {
+            let is_unknown = error.to_string().contains("lookup address");
+            let problem = match is_secret {
+                _ if is_unsent || is_unknown => {
+                    "see that the server runs and can be reached from here"
+                }
+                true => {
+                    "it closed the connection without an answer; see that it speaks TLS at this \
+                     port, as without TLS the address begins with etcd://, and name cert and key \
+                     if the server wants a certificate"
+                }
+                false => {
+                    "it closed the connection without an answer; if it speaks TLS at this port, \
+                     begin the address with etcds://; if not, see the port, and the server's log"
+                }
+            };
+            unreachable(problem.to_owned(), Some(Box::new(Told::new(error))))
+        }
         ureq::Error::BodyExceedsLimit(limit) => {
             Error::problem(format!("its answer has more than {limit} bytes; see the address"))
         }
         error @ (ureq::Error::Protocol(_) | ureq::Error::LargeResponseHeader(..)) => {
-            unusable("what it answers is not HTTP; see the address", error)
+            unusable(NOT_HTTP, error)
         }
         // Other errors may contain the token.
         _ => Error::problem("it cannot be asked; see the address"),
     }
 }
 
+const NOT_HTTP: &str = "what it answers is not HTTP; see the address: where etcd has a port for gRPC \
+                        alone, that of its gateway for JSON is in --listen-client-http-urls";
 const BAD_CERTIFICATE: &str = "see the certificates: name the authority of the server's as ca in \
                                the address, and cert and key if the server wants a certificate";
 

@@ -148,8 +148,9 @@ fn not_etcd(status: StatusCode, said: &str) -> Refusal {
             "it answers with a redirect, which is not followed; give the address that it leads to",
         ),
         404 | 405 => because(
-            "it has no gateway for JSON; see that it is etcd 3.4 or later, without \
-             --enable-grpc-gateway=false",
+            "it has no gateway for JSON; see that the port is one of --listen-client-urls, such as \
+             2379, and not one for the other members or for metrics, and that it is etcd 3.4 or \
+             later, without --enable-grpc-gateway=false",
         ),
         _ => because("it is not etcd that answers; see the address"),
     })

@@ -22,6 +22,8 @@ const BAD_CERTIFICATE: &str =
     "see the server's certificate; name its authority in the address with ca=";
 const NO_CERTIFICATE: &str = "the server asks for a certificate, and for one that it trusts; name \
                               it and its key in the address with cert= and key=";
+const CLOSED: &str = "it closed the connection without a word; if it speaks TLS at this port, begin \
+                      the address with rediss://; if not, see the port, and the server's log";
 const NO_TLS: &str = "see that the server speaks TLS at this port; without TLS, the address begins \
                       with redis://";
 
@@ -33,6 +35,8 @@ pub struct Connection<'a> {
     stream: Stream<'a>,
     parser: Parser,
     deadline: &'a Deadline,
+    /// Whether nothing was asked yet.
+    is_first: bool,
 }
 
 impl<'a> Connection<'a> {
@@ -46,7 +50,7 @@ impl<'a> Connection<'a> {
             }
             None => Stream::Plain(socket),
         };
-        Ok(Connection { store, stream, parser: Parser::new(), deadline })
+        Ok(Connection { store, stream, parser: Parser::new(), deadline, is_first: true })
     }
 
     /// Sends the commands together, and returns the answer to each. After an error it is unknown
@@ -54,10 +58,18 @@ impl<'a> Connection<'a> {
     /// read.
     pub fn ask(&mut self, commands: &[Cmd]) -> Result<Vec<Value>, Error> {
         let mut answers = Vec::with_capacity(commands.len());
-        match (self.exchange(commands, &mut answers), &answers[..]) {
+        let result = self.exchange(commands, &mut answers);
+        // With TLS, the handshake has shown what answers.
+        let is_first =
+            std::mem::take(&mut self.is_first) && matches!(self.stream, Stream::Plain(_));
+        match (result, &answers[..]) {
             (Ok(()), _) => Ok(answers),
             // A server that turns a client away says why, whatever it was sent, and nothing else.
             (Err(_), [Value::ServerError(error)]) => Err(meaning(error, self.store)),
+            (Err(error), []) if is_first && is_end(&*error) => {
+                let source = Some(Box::new(Told::new(error)) as _);
+                Err(Error::Unreachable { problem: CLOSED.to_owned(), source })
+            }
             (Err(error), _) => Err(failed(error, self.deadline)),
         }
     }
@@ -103,6 +115,24 @@ fn failed(error: impl Into<Box<dyn StdError + Send + Sync>>, deadline: &Deadline
         Some(problem) => Error::Unusable { problem, source },
         None => Error::Unreachable { problem: DOWN.to_owned(), source },
     }
+}
+
+/// Whether the error, or one of its causes, is that the server has ended the connection.
+fn is_end(error: &(dyn StdError + 'static)) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    let mut next = Some(error);
+    while let Some(cause) = next {
+        let shared = cause.downcast_ref::<Shared>();
+        let cause: &(dyn StdError + 'static) = shared.map_or(cause, |shared| &**shared);
+        let kind = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        if matches!(kind, Some(BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof))
+            || cause.to_string() == "unexpected end of file"
+        {
+            return true;
+        }
+        next = cause.source();
+    }
+    false
 }
 
 /// Why no handshake was made. A server that speaks no TLS may wait for more of what it has got.

@@ -427,7 +427,7 @@ fn what_a_server_says_before_it_closes_the_connection_is_told() {
     for (said, part, may_pass) in [
         ("DENIED Redis is running in protected mode", "it is in protected mode", false),
         ("ERR max number of clients reached", "see who uses its connections", true),
-        ("", "see that the server runs", true),
+        ("", "begin the address with rediss://", true),
     ] {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("redis://{}", listener.local_addr().unwrap());
@@ -455,7 +455,7 @@ fn tls_is_checked() {
     contract::check(&Redis::at(&server.url(&authority)).unwrap());
     refused(&server.url(""), "see the server's certificate");
     let (text, is_transient) = refusal(&format!("redis://{}", server.place()));
-    assert!(text.contains("see that the server runs") && is_transient, "{text}");
+    assert!(text.contains("begin the address with rediss://") && is_transient, "{text}");
 
     let server = OwnRedis::start_with_tls("another.example", "tls-auth-clients no");
     refused(&server.url(&authority), "see the server's certificate");

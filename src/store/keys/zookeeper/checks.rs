@@ -129,9 +129,13 @@ pub fn why_refused(server: &Server<'_>, seen: i64, deadline: &Deadline) -> Error
     let unreachable = |problem: String| Error::Unreachable { problem, source: None };
     let name = server.name();
     let Ok(answer) = ask(server, "srvr", deadline) else {
+        let tls = match server.tls {
+            None => "if it speaks TLS at this port, begin the address with zookeepers://; if not, ",
+            Some(_) => "",
+        };
         return unreachable(format!(
-            "the server {name} closes each connection; see its log, and its limit of connections \
-             of a client, maxClientCnxns"
+            "the server {name} closes each connection; {tls}see its log, and its limit of \
+             connections of a client, maxClientCnxns"
         ));
     };
     let Status { mode, zxid } = Status::of(&answer);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rustls::ClientConfig;
 
-use super::wire::{Body, Reply};
+use super::wire::{Body, Reply, code};
 use crate::store::call::Error;
 use crate::store::deadline::Deadline;
 use crate::store::keys::address::server_name;
@@ -48,9 +48,24 @@ impl Server<'_> {
         match self.tls {
             Some(config) => {
                 let stream = socket.in_tls(certified_name(&self.place.0)?, config);
-                stream.map_err(|error| self.lost(error))
+                stream.map_err(|error| match error.kind() {
+                    ErrorKind::InvalidData => self.lost(error),
+                    _ => self.without_tls(error),
+                })
             }
             None => Ok(Stream::Plain(socket)),
+        }
+    }
+
+    /// The error of a server that ends the connection, or says nothing, where TLS is to begin.
+    fn without_tls(&self, error: io::Error) -> Error {
+        Error::Unreachable {
+            problem: format!(
+                "the server {} does not begin with TLS; see that it runs and speaks TLS at this \
+                 port: without TLS, the address begins with zookeeper://",
+                self.name()
+            ),
+            source: Some(Box::new(error)),
         }
     }
 
@@ -76,7 +91,7 @@ impl Server<'_> {
         Error::Unreachable {
             problem: format!(
                 "the server {} {what}; see that it runs, is not overloaded, and can be reached \
-                 from here",
+                 from here at this port",
                 self.name()
             ),
             source: Some(Box::new(error)),
@@ -121,6 +136,7 @@ pub struct Connection<'d> {
     pub stream: Stream<'d>,
     /// The number of the last request.
     pub number: i32,
+    pub has_user: bool,
 }
 
 impl Connection<'_> {
@@ -146,7 +162,24 @@ impl Connection<'_> {
     pub fn reply(&mut self, number: i32) -> Result<Reply, Error> {
         let bytes = self.stream.receive().map_err(|error| self.broken(error))?;
         let reply = bytes.as_deref().and_then(Reply::parse);
-        reply.filter(|reply| reply.number == number).ok_or_else(|| self.garbled())
+        let reply = reply.filter(|reply| reply.number == number).ok_or_else(|| self.garbled())?;
+        if reply.code == code::SASL_REQUIRED { Err(self.unenforced()) } else { Ok(reply) }
+    }
+
+    /// The error of a server that enforces another scheme than the client has. It gives a session
+    /// to everybody, does nothing of the first request, and ends the session.
+    fn unenforced(&self) -> Error {
+        let schemes = if self.has_user {
+            "add digest to its enforce.auth.schemes, as SASL is not spoken here"
+        } else {
+            "name a user and a password in the address, if its enforce.auth.schemes have digest; \
+             SASL is not spoken here"
+        };
+        Error::problem(format!(
+            "the server {} has enforce.auth.enabled=true and lets in nobody without one of its \
+             schemes; {schemes}",
+            self.server.name()
+        ))
     }
 
     /// The error of a session that broke. Whatever is the cause, it is unknown whether what was

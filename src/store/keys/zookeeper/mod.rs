@@ -192,7 +192,8 @@ impl ZooKeeper {
                 source: None,
             });
         }
-        let connection = Connection { server, stream, number: 0 };
+        let has_user = user.is_some();
+        let connection = Connection { server, stream, number: 0, has_user };
         let access = if user.is_some() { Access::Authenticated } else { Access::Everybody };
         let mut session = KeySession { connection, base: &self.base, access, seen: &self.seen };
         if user.is_some() {
