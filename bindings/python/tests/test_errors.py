@@ -171,7 +171,7 @@ def test_a_call_after_the_close_says_so(db: Path) -> None:
         with pytest.raises(uidring.ClosedError, match="(was|were) closed"):
             print(number, call())
     # What takes no numbers still answers.
-    assert uids.status()["worker_id"] == uids.worker_id
+    assert uids.status()["state"] == "closed"
     assert tag.name == "orders" and tag.status()["taken"] == 1
     assert uids.parts(1 << 40).worker >= 0
 
