@@ -19,7 +19,7 @@ import java.util.Objects;
  * not Java's and does not keep a program from ending.
  *
  * <p>An interrupt does not end a call. A take that has to wait, because a limit is reached, waits
- * on and leaves the thread's interrupt flag as it is; a virtual thread leaves its carrier meanwhile.
+ * on and leaves the thread's interrupt flag as it is; a virtual thread leaves its carrier.
  * A take that waits for the clock has no deadline; {@code on_lead_limit=fail} lets it fail instead.
  * A take from the ring, as nearly all are, does not wait.
  */

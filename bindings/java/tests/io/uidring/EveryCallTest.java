@@ -135,7 +135,8 @@ final class EveryCallTest {
         });
         assertFalse(folder.resolve("uidring.db").toFile().exists(), "nothing was done");
         wrong("-1", "UidGenerator.fixed", () -> UidGenerator.fixed(-1));
-        wrong("-9223372036854775808", "UidGenerator.fixed", () -> UidGenerator.fixed(Long.MIN_VALUE));
+        wrong("-9223372036854775808", "UidGenerator.fixed",
+                () -> UidGenerator.fixed(Long.MIN_VALUE));
         isNull("the options are null", "UidGenerator.fixed", () -> UidGenerator.fixed(1, NO_TEXTS));
         isNull("the options are null", "UidGenerator.fixed", () -> UidGenerator.fixed(1, NO_MAP));
         wrong("exact_time=true", "UidGenerator.fixed", () -> UidGenerator.fixed(1, "exact_time"));
@@ -225,7 +226,8 @@ final class EveryCallTest {
         String name = "the name of the series is null";
         isNull(name, "Series.create", () -> series.create(null, "T-{n}"));
         isNull("the pattern is null", "Series.create", () -> series.create("t", null));
-        isNull("the options are null", "Series.create", () -> series.create("t", "T-{n}", NO_TEXTS));
+        isNull("the options are null", "Series.create",
+                () -> series.create("t", "T-{n}", NO_TEXTS));
         isNull("the options are null", "Series.create", () -> series.create("t", "T-{n}", NO_MAP));
         wrong("\"\"", "Series.create", () -> series.create("", "T-{n}"));
         wrong("pattern", "Series.create", () -> series.create("t", ""));

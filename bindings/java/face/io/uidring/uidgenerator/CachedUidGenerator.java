@@ -237,8 +237,8 @@ public class CachedUidGenerator implements UidGenerator, AutoCloseable {
             throw new UidGenerateException("the worker id assigner returned 0, which is what an id "
                     + "holds that was never set: most often, the mapper that inserts the row does "
                     + "not fetch the generated key (useGeneratedKeys=\"true\" keyProperty=\"id\" "
-                    + "in MyBatis); return the key of the new row, and where worker ids are counted "
-                    + "from 0, one more");
+                    + "in MyBatis); return the key of the new row, and where worker ids are "
+                    + "counted from 0, one more");
         }
         return worker;
     }
@@ -316,8 +316,8 @@ public class CachedUidGenerator implements UidGenerator, AutoCloseable {
      * Where the worker id comes from, asked once at the start. It must not give a worker id that
      * another start had, unless the option {@code state} names a file that keeps used times. If the
      * generator starts at the first {@link #getUID}, the assigner runs in a new thread, so that it
-     * is not part of a transaction of the caller's, whose rollback would take its row away. One that
-     * returns 0 is refused: it is most often a generated key that the mapper does not fetch.
+     * is not part of a transaction of the caller's, whose rollback would take its row away. One
+     * that returns 0 is refused: it is most often a generated key that the mapper does not fetch.
      *
      * @param workerIdAssigner such as Baidu's {@code DisposableWorkerIdAssigner}
      */
