@@ -98,6 +98,16 @@ mod options;
     feature = "sqlite",
     feature = "zookeeper"
 ))]
+#[cfg_attr(
+    not(any(
+        feature = "etcd",
+        feature = "mysql",
+        feature = "postgres",
+        feature = "redis",
+        feature = "zookeeper"
+    )),
+    allow(dead_code) // a file has no password
+)]
 mod password;
 mod postgres;
 pub mod redis;
