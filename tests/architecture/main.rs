@@ -194,6 +194,7 @@ const FLOORS: &[Floor] = &[
             "quantity",
             "worker_ids",
             "variables",
+            "spelling",
             "visible",
             "passwords",
             "table",
