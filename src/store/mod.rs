@@ -20,7 +20,7 @@
 //!
 //! | address | feature | worker ids | dense numbers |
 //! |---|---|---|---|
-//! | `/srv/uidring.db`, `sqlite:/srv/uidring.db` | `sqlite` (default) | yes | own table, Leaf's, tinyid's |
+//! | `/srv/ids.db`, `sqlite:/srv/ids.db` | `sqlite` (default) | yes | own table, Leaf's, tinyid's |
 //! | `postgres://…`, `postgresql://…` | `postgres` | yes | own table, Leaf's, tinyid's |
 //! | `mysql://…` | `mysql` | yes, also `UidGenerator`'s | own table, Leaf's, tinyid's |
 //! | `etcd://…`, `etcds://…` with TLS | `etcd` | yes | own keys |
