@@ -172,7 +172,8 @@ mod tests {
             (long.as_bytes(), " is too long; write"),
         ] {
             fs::write(&path, bytes).unwrap();
-            let Err(Error::Unreachable { problem, .. }) = file.read() else { panic!("{why}") };
+            let read = file.read();
+            let Err(Error::Unreachable { problem, .. }) = read else { unreachable!("{why}") };
             assert_eq!(
                 problem.find(why),
                 Some("its password file ".len() + path.display().to_string().len()),

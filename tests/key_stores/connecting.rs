@@ -26,7 +26,7 @@ fn said(address: &str) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        text += &format!(": {error}");
+        text.extend([": ", &error.to_string()]);
         cause = error.source();
     }
     assert!(!text.contains("SECRET"), "{text}");

@@ -41,7 +41,7 @@ fn refusal(store: &Store) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(&error);
     while let Some(error) = cause {
-        text += &format!(": {error}");
+        text.extend([": ", &error.to_string()]);
         cause = error.source();
     }
     assert!(!text.contains("first") && !text.contains("second"), "{text}");

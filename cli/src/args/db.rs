@@ -20,7 +20,7 @@ pub(crate) struct DbArg {
     /// each user and machine, uidring/uidring.db in the user's state folder]
     ///
     /// A file on a network file system, whose locks need not hold, is named by
-    /// sqlite:FILE?network_file_system=yes.
+    /// `sqlite:FILE?network_file_system=yes`.
     ///
     /// If a server's certificate is from an authority of your own, its address names that
     /// authority's: by sslrootcert=FILE for PostgreSQL, by ssl-ca=FILE for MySQL, by ca=FILE for

@@ -94,8 +94,8 @@ fn uids_that_end_are_told_everywhere_for_each_cause() {
             service.assert_told(thing, "empty", &why);
         }
         // Nothing else was asked for.
-        let (status, refusal) = service.get("/readyz");
-        assert_eq!(status, 503, "{refusal}");
+        let (code, refusal) = service.get("/readyz");
+        assert_eq!(code, 503, "{refusal}");
         // As long as numbers are given that clients ask for, it is ready.
         assert_eq!(service.get("/v1/tags/orders/ids").0, 200);
         assert_eq!(service.get("/readyz").0, 200);

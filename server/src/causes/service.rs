@@ -161,8 +161,8 @@ impl Service {
         let _ = app.set_trouble(None);
         app.set_started();
         let (http, runtime) = (http::Service::new(app), one_threaded(4).unwrap());
-        let (observer, log, _folder) = (Observer::new(), Log::default(), folder);
-        Service { app, http, runtime, registry, source, clock, observer, log, _folder }
+        let (observer, log) = (Observer::new(), Log::default());
+        Service { app, http, runtime, registry, source, clock, observer, log, _folder: folder }
     }
 
     /// The status and the body of an answer.
@@ -171,14 +171,14 @@ impl Service {
             format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n");
         let answer = self.runtime.block_on(async {
             let (mut client, server) = tokio::io::duplex(1 << 20);
-            let served =
+            let answered =
                 http1::Builder::new().serve_connection(TokioIo::new(server), self.http.clone());
             let mut answer = String::new();
             let asked = async {
                 client.write_all(request.as_bytes()).await.unwrap();
                 client.read_to_string(&mut answer).await.unwrap();
             };
-            let (_, ()) = tokio::join!(served, asked);
+            let (_, ()) = tokio::join!(answered, asked);
             answer
         });
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();

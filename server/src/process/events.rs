@@ -53,8 +53,8 @@ impl<S: Subscriber> Layer<S> for Recorder {
         let mut words = Words::default();
         event.record(&mut words);
         let Words { message, names, fields } = words;
-        let named: String =
-            names.iter().map(|(field, name)| format!("; {field}: {name}")).collect();
+        let named = names.iter().flat_map(|(field, name)| ["; ", *field, ": ", name.as_str()]);
+        let named: String = named.collect();
         let mut text = format!("{message}{named}{fields}");
         if let Some((end, _)) = text.char_indices().nth(LONGEST) {
             text.truncate(end);

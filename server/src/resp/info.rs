@@ -68,7 +68,10 @@ fn sections(app: &App, token: Option<&[u8]>) -> Vec<Section> {
     ];
     let memory = vec![
         ("used_memory", memory.to_string()),
-        ("used_memory_human", format!("{}.{:02}M", memory >> 20, (memory & 0xf_ffff) * 100 >> 20)),
+        (
+            "used_memory_human",
+            format!("{}.{:02}M", memory >> 20, ((memory & 0xf_ffff) * 100) >> 20),
+        ),
         ("used_memory_rss", memory.to_string()),
         ("maxmemory", "0".to_owned()),
         ("maxmemory_policy", "noeviction".to_owned()),

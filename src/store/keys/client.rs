@@ -167,7 +167,7 @@ impl<K: KeyStore> Client<K> {
             session.end();
             result.map_err(|fault| match fault {
                 Fault::Database(error) => Fault::Database(advised(error)),
-                fault => fault,
+                Fault::Refused(error) => Fault::Refused(error),
             })
         };
         let result = K::run(run).unwrap_or_else(|error| {

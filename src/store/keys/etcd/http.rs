@@ -152,8 +152,8 @@ fn meaning(error: ureq::Error, time: Duration, is_secret: bool, is_unsent: bool)
     }
 }
 
-const NOT_HTTP: &str = "what it answers is not HTTP; see the address: where etcd has a port for gRPC alone, that of \
-     its gateway for JSON is in --listen-client-http-urls";
+const NOT_HTTP: &str = "what it answers is not HTTP; see the address: where etcd has a port for \
+                        gRPC alone, that of its gateway for JSON is in --listen-client-http-urls";
 const BAD_CERTIFICATE: &str = "see the certificates: name the authority of the server's as ca in \
                                the address, and cert and key if the server wants a certificate";
 

@@ -22,8 +22,8 @@ const BAD_CERTIFICATE: &str =
     "see the server's certificate; name its authority in the address with ca=";
 const NO_CERTIFICATE: &str = "the server asks for a certificate, and for one that it trusts; name \
                               it and its key in the address with cert= and key=";
-const CLOSED: &str = "it closed the connection without a word; if it speaks TLS at this port, begin the address \
-     with rediss://; if not, see the port, and the server's log";
+const CLOSED: &str = "it closed the connection without a word; if it speaks TLS at this port, \
+                      begin the address with rediss://; if not, see the port, and the server's log";
 const NO_TLS: &str = "see that the server speaks TLS at this port; without TLS, the address begins \
                       with redis://";
 
