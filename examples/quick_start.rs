@@ -10,7 +10,8 @@ use uidring::{Store, Uid, UidGenerator};
 
 fn main() -> Result<(), Box<dyn Error>> {
     // The file is created if there is none. Each start inserts a row and uses its key as worker id.
-    let store = Store::open("uidring.db")?;
+    // An absolute path, because whoever starts in another folder would make another one.
+    let store = Store::open(std::path::absolute("uidring.db")?)?;
     let uids = UidGenerator::builder().registry(store.registry()?).build()?;
 
     // One UID, from any thread.

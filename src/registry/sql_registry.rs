@@ -37,7 +37,8 @@ impl<D: Tables> SqlRegistry<D> {
     /// # #[cfg(feature = "sqlite")] {
     /// # use std::time::Duration;
     /// # use uidring::registry::SqliteRegistry;
-    /// let registry = SqliteRegistry::open("uidring.db")?.with_timeout(Duration::from_secs(1));
+    /// let registry = SqliteRegistry::open("/srv/uidring.db")?;
+    /// let registry = registry.with_timeout(Duration::from_secs(1));
     /// # }
     /// # Ok::<(), uidring::RegistryError>(())
     /// ```
@@ -54,7 +55,7 @@ impl<D: Tables> SqlRegistry<D> {
     /// ```no_run
     /// # #[cfg(feature = "sqlite")] {
     /// # use uidring::registry::SqliteRegistry;
-    /// let registry = SqliteRegistry::open("uidring.db")?.with_host("orders-3", "8080");
+    /// let registry = SqliteRegistry::open("/srv/uidring.db")?.with_host("orders-3", "8080");
     /// # }
     /// # Ok::<(), uidring::RegistryError>(())
     /// ```
@@ -82,7 +83,7 @@ impl<D: Tables> SqlRegistry<D> {
     /// # #[cfg(feature = "sqlite")] {
     /// # use std::time::Duration;
     /// # use uidring::registry::SqliteRegistry;
-    /// let registry = SqliteRegistry::open("uidring.db")?.leased(Duration::from_secs(600));
+    /// let registry = SqliteRegistry::open("/srv/uidring.db")?.leased(Duration::from_secs(600));
     /// # }
     /// # Ok::<(), uidring::RegistryError>(())
     /// ```
@@ -105,7 +106,7 @@ impl<D: Tables> SqlRegistry<D> {
     /// # #[cfg(feature = "sqlite")] {
     /// # use uidring::registry::SqliteRegistry;
     /// // The third of sixteen machines.
-    /// let registry = SqliteRegistry::open("uidring.db")?.partition(2, 16)?;
+    /// let registry = SqliteRegistry::open("/srv/uidring.db")?.partition(2, 16)?;
     /// # }
     /// # Ok::<(), uidring::RegistryError>(())
     /// ```
@@ -128,7 +129,7 @@ impl<D: Tables> SqlRegistry<D> {
     /// # #[cfg(feature = "sqlite")] {
     /// # use uidring::registry::SqliteRegistry;
     /// // Leaf has the ids up to 31.
-    /// let registry = SqliteRegistry::open("uidring.db")?.worker_ids(32..=1023)?;
+    /// let registry = SqliteRegistry::open("/srv/uidring.db")?.worker_ids(32..=1023)?;
     /// # }
     /// # Ok::<(), uidring::RegistryError>(())
     /// ```

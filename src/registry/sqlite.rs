@@ -18,7 +18,7 @@ use crate::store::sql::{
 /// use uidring::UidGenerator;
 /// use uidring::registry::SqliteRegistry;
 ///
-/// let uids = UidGenerator::builder().registry(SqliteRegistry::open("uidring.db")?).build()?;
+/// let uids = UidGenerator::builder().registry(SqliteRegistry::open("/srv/uidring.db")?).build()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

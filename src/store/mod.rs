@@ -354,7 +354,7 @@ impl Store {
     /// # #[cfg(feature = "sqlite")] {
     /// use std::time::Duration;
     ///
-    /// let store = uidring::Store::open("uidring.db")?.with_timeout(Duration::from_secs(1));
+    /// let store = uidring::Store::open("/srv/uidring.db")?.with_timeout(Duration::from_secs(1));
     /// # }
     /// # Ok::<(), uidring::store::StoreError>(())
     /// ```
@@ -489,7 +489,7 @@ impl Store {
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")]
-    /// assert_eq!(uidring::Store::open("uidring.db")?.scheme(), "sqlite");
+    /// assert_eq!(uidring::Store::open("/srv/uidring.db")?.scheme(), "sqlite");
     /// # Ok::<(), uidring::store::StoreError>(())
     /// ```
     #[must_use]

@@ -18,7 +18,7 @@ static void check(uidring_code code) {
 }
 
 int main(int argc, char **argv) {
-    const char *address = argc > 1 ? argv[1] : "uidring.db";
+    const char *address = argc > 1 ? argv[1] : "/srv/uidring.db";
     const char *const options[] = {"lease=10m", NULL};
 
     uidring_generator uids;

@@ -15,7 +15,7 @@ use crate::numbers;
 /// Gives dense numbers, counted per tag: 1, 2, 3.
 ///
 /// >>> import uidring
-/// >>> with uidring.Segments.open("uidring.db") as segments:
+/// >>> with uidring.Segments.open("/srv/uidring.db") as segments:
 /// ...     customers = segments.create("customers", first=1001)
 /// ...     customers.take()
 /// 1001
@@ -53,7 +53,7 @@ impl Segments {
 
     /// Creates a tag, or finds one that is as it is asked for.
     ///
-    /// >>> with uidring.Segments.open("uidring.db") as segments:
+    /// >>> with uidring.Segments.open("/srv/uidring.db") as segments:
     /// ...     segments.create("parcels", step=100, description="one per label").name
     /// 'parcels'
     #[pyo3(signature = (tag, **options))]

@@ -11,7 +11,7 @@ use crate::held::{self, Held};
 /// Gives numbers that people see, such as `SO20261124-000042`.
 ///
 /// >>> import uidring
-/// >>> with uidring.Series.open("uidring.db") as series:
+/// >>> with uidring.Series.open("/srv/uidring.db") as series:
 /// ...     series.create("orders", "SO{yyyy}{MM}{dd}-{n:6}", time_zone="Europe/Berlin")
 /// ...     print(series.next("orders", date="2026-11-24"))
 /// SO20261124-000001

@@ -14,7 +14,7 @@ use crate::numbers;
 /// Open one when the process starts, and use it in all threads:
 ///
 /// >>> import uidring
-/// >>> with uidring.UidGenerator.open("uidring.db") as uids:
+/// >>> with uidring.UidGenerator.open("/srv/uidring.db") as uids:
 /// ...     first = uids.take()
 /// ...     assert uids.take() > first
 #[pyclass(frozen, weakref, module = "uidring")]
@@ -28,7 +28,7 @@ impl UidGenerator {
     /// names the options.
     ///
     /// >>> from datetime import timedelta
-    /// >>> uids = UidGenerator.open("uidring.db", lease=timedelta(minutes=10))
+    /// >>> uids = UidGenerator.open("/srv/uidring.db", lease=timedelta(minutes=10))
     /// >>> uids.close()
     #[staticmethod]
     #[pyo3(signature = (address, **options))]

@@ -62,6 +62,7 @@ def test_what_docstrings_show_is_so(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     text, names = DOCS[name]
+    text = text.replace("/srv/uidring.db", str(tmp_path / "uidring.db"))
     test = doctest.DocTestParser().get_doctest(text, dict(names), name, None, None)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     assert runner.run(test).attempted > 0

@@ -1,7 +1,7 @@
 """Unique, positive 64-bit ids that sort by time, made inside your process.
 
 >>> import uidring
->>> with uidring.UidGenerator.open("uidring.db") as uids:
+>>> with uidring.UidGenerator.open("/srv/uidring.db") as uids:
 ...     uid = uids.take()
 >>> 0 < uid < 2**63
 True

@@ -113,7 +113,7 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
     /// # #[cfg(feature = "sqlite")] {
     /// # use std::time::Duration;
     /// # use uidring::segment::SqliteSegments;
-    /// let source = SqliteSegments::open("uidring.db")?.with_timeout(Duration::from_secs(1));
+    /// let source = SqliteSegments::open("/srv/uidring.db")?.with_timeout(Duration::from_secs(1));
     /// # }
     /// # Ok::<(), uidring::segment::SegmentError>(())
     /// ```
