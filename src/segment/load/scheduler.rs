@@ -395,7 +395,7 @@ impl Scheduler {
         self.stuck += usize::from(stock.is_stuck);
         stock.state = LoadState::Loading;
         let Level { left, wanted, wanted_at_once, .. } = tag.engine.level();
-        stock.wanted_at_once = wanted_at_once;
+        stock.wanted_at_once = u32::try_from(wanted_at_once).unwrap_or(u32::MAX);
         let count = if stock.last_size == 0 {
             self.first_loads -= 1;
             None
@@ -483,7 +483,7 @@ impl Scheduler {
                 // A batch of a series says nothing of the takes to come, and what is loaded for
                 // those would be left over when the period ends.
                 if self.telling.is_of_series {
-                    let at_once = stock.wanted_at_once.min(numbers);
+                    let at_once = u64::from(stock.wanted_at_once).min(numbers);
                     stock.demand.leave_out(at_once);
                 }
                 stock.last_failure = None;

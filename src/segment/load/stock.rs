@@ -22,8 +22,9 @@ pub struct Stock {
     pub steps: Steps,
     /// The size of the last loaded segment.
     pub last_size: u64,
-    /// How many numbers threads want at once that wait for the load, which want many.
-    pub wanted_at_once: u64,
+    /// How many numbers threads want at once that wait for the load, which want many. Clamped to
+    /// what the type holds.
+    pub wanted_at_once: u32,
     /// How long a load takes.
     pub load_time: Duration,
     /// Until when loaded numbers wait for takers that have not looked up their tickets.
