@@ -67,7 +67,7 @@ fn what_is_no_segment_of_the_service_is_refused() {
     for (body, problem) in [
         ("{", "its answer is not one of uidring-server's (200: {)"),
         ("{}", "its answer is not one of uidring-server's (200: {})"),
-        (r#"{"first":"1","count":"10"}"#, "not one of uidring-server's (200: {\"count\""),
+        (r#"{"first":"1","count":"10"}"#, "not one of uidring-server's (200: {\""),
         (r#"{"first":"0","count":"10","delta":"1"}"#, "the server gives 0 as its first"),
         (r#"{"first":"1","count":"-1","delta":"1"}"#, "not one of uidring-server's"),
         (r#"{"first":"1","count":"10","delta":0.5}"#, "not one of uidring-server's"),

@@ -232,8 +232,7 @@ fn a_service_waits_until_its_clock_is_set() {
     let log = server.log();
     assert_eq!(log.matches("the clock is wrong; set it").count(), 2, "{log}");
     clock.advance(20 * 365 * DAY);
-    server.wait_until_ready();
-    assert_eq!(server.get("/v1/uids").status, 200);
+    server.wait_for("given UIDs", || server.get("/v1/uids").status == 200);
     drop(server.stop());
 }
 

@@ -400,8 +400,8 @@ fn users_have_passwords_and_rights() {
     let denied = read(&Etcd::at(&elsewhere).unwrap(), "a").unwrap_err();
     assert!(matches!(&denied, Error::Denied(_)), "{denied:?}");
     for (store, problem) in [
-        (of(&format!("writer:{SECRET}x")), "see the user and the password in the address"),
-        (of("nobody"), "see the user and the password in the address"),
+        (of(&format!("writer:{SECRET}x")), "see the user and the password"),
+        (of("nobody"), "see the user and the password"),
         (at(&etcd.places()), "name one in the address"),
     ] {
         let error = unusable(&read(&store, "a").unwrap_err());
