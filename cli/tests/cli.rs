@@ -280,7 +280,8 @@ fn take_has_three_formats() {
     let lines = stdout(folder.path(), &["take", "-n", "3", "--format", "json"]);
     assert_eq!(lines.lines().count(), 3);
     for line in lines.lines().map(json) {
-        let members: Vec<&String> = line.as_object().unwrap().keys().collect();
+        let mut members: Vec<&String> = line.as_object().unwrap().keys().collect();
+        members.sort();
         assert_eq!(members, ["sequence", "time", "uid", "worker"]);
         // A string: JavaScript rounds numbers of this size.
         let parts = Layout::DEFAULT.parts(line["uid"].as_str().unwrap().parse().unwrap());

@@ -406,7 +406,7 @@ fn worker_ids_come_from_the_table_of_uid_generator() {
     let refused = refused.arg("--listen=127.0.0.1:0").output().unwrap();
     assert_eq!(refused.status.code(), Some(1));
     let said = String::from_utf8(refused.stderr).unwrap();
-    for way in ["up to 2,", "--uid-generator", "(--worker-ids, --partition", "--db"] {
+    for way in ["up to 2,", "--uid-generator", "with --worker-ids or --partition", "--db"] {
         assert!(said.contains(way), "{way} is not in {said}");
     }
     assert!(!said.contains("uid_generator"), "an option, and not a method: {said}");

@@ -281,8 +281,9 @@ impl fmt::Display for RegistryError {
 
 const OTHER_IDS: ByDoor = ByDoor {
     library: "worker_ids, partition",
-    tool: "--worker-ids, --partition",
-    service: "--worker-ids, --partition, and for Leaf's snowflakes --leaf-worker-ids",
+    tool: "with --worker-ids or --partition",
+    service: "with --worker-ids or --partition, and for Leaf's snowflakes with \
+              --leaf-worker-ids",
     binding: "worker_ids, partition",
 };
 

@@ -99,8 +99,9 @@ impl fmt::Display for StoreError {
             ),
             StoreError::OtherClient { begin, written } => write!(
                 f,
-                "an address that begins with {begin}: is one of another client: write {written}, \
-                 without the parameters that are meant for that client"
+                "an address that begins with {begin}: is one of another client; a store is a file, \
+                 or an address such as {written}, without the parameters that are meant for that \
+                 client"
             ),
             StoreError::TwoReadings { path } => write!(
                 f,

@@ -53,7 +53,7 @@ fn a_file_on_a_network_file_system_is_refused_unless_told() {
         refused(&said(&link_to_file), &kind);
         // The error names the address to write.
         assert!(said(&file).contains(&told), "{}", said(&file));
-        assert_eq!(said(format!("sqlite://{path}?network_file_system=yes")), "");
+        assert_eq!(said(format!("sqlite:///{path}?network_file_system=yes")), "");
         assert!(
             said(format!("sqlite:{path}?network_file_system=no")).contains("one of ?, # and %")
         );

@@ -168,7 +168,7 @@ mod sqlite {
     #[test]
     fn each_form_of_a_path_names_the_file() {
         let (_folder, path) = folder();
-        for address in [path.clone(), format!("sqlite:{path}"), format!("sqlite://{path}")] {
+        for address in [path.clone(), format!("sqlite:{path}"), format!("sqlite:///{path}")] {
             let store = Store::open(&address).unwrap();
             assert_eq!(store.to_string(), path);
             assert_eq!(store.file().unwrap().to_str(), Some(path.as_str()));
@@ -225,9 +225,9 @@ mod sqlite {
         let jdbc = refused("jdbc:mysql://db/ids?user=me&password=secret");
         assert_eq!(
             jdbc,
-            "an address that begins with jdbc:mysql: is one of another client: write \
-             mysql://user:password@host/database, without the parameters that are meant for that \
-             client"
+            "an address that begins with jdbc:mysql: is one of another client; a store is a file, \
+             or an address such as mysql://user:password@host/database, without the parameters \
+             that are meant for that client"
         );
         assert!(refused(":memory:").contains("a store in memory forgets what it gave"));
         assert!(refused("sqlite::memory:").contains("a store in memory forgets what it gave"));

@@ -231,7 +231,7 @@ fn a_file_in_wal_mode_is_put_back_before_numbers_are_given() {
     let source_in_time = store.with_timeout(Duration::from_millis(100)).segments().unwrap();
     let error = text(source_in_time.load("orders", None));
     let what = "it is in WAL mode, so that what is given could be lost with its file -wal, and a \
-                program that has it open keeps it so; end that program, or have it run";
+                program that has it open keeps it so, as Litestream does; end that program";
     assert!(error.contains(what), "{error}");
     assert!(text(SqliteSegments::open(&file.path)).contains("it is in WAL mode"));
     drop(db);

@@ -97,7 +97,7 @@ impl Create {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  uidring series change orders 'SO{yyyy}{MM}{dd}-{n:7}' --from now   only more digits
+  uidring series change orders 'SO{yyyy}{MM}{dd}-{n:7}' --from now
   uidring series change orders 'SO{yyyy}{MM}-{n:7}' --from 2027-01-01
   uidring series change parcels '{scope}/{GGGG}W{ww}-{n:5}' --from 2027-01-04
   uidring series change claims 'C{fy}-{n:6}' --from 2027-04-01 --step 500")]
