@@ -27,15 +27,13 @@ pub struct Numbers {
     step: u64,
     /// How many numbers nobody has, because the answer was lost with which they were loaded.
     pub unanswered: u64,
-    /// How many numbers were given back, so that they are loaded again.
-    pub taken_back: u64,
 }
 
 impl Row {
     /// A row that gives `step` numbers at a time.
     #[must_use]
     pub fn new(step: u64) -> Row {
-        Row(Arc::new(Mutex::new(Numbers { next: 1, step, unanswered: 0, taken_back: 0 })))
+        Row(Arc::new(Mutex::new(Numbers { next: 1, step, unanswered: 0 })))
     }
 
     pub fn lock(&self) -> MutexGuard<'_, Numbers> {
@@ -107,7 +105,6 @@ impl SegmentSource for Source {
             let is_last = row.next == unused.first + unused.count;
             if is_last {
                 row.next = unused.first;
-                row.taken_back += unused.count;
             }
             is_last
         };
