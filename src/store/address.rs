@@ -70,12 +70,19 @@ impl Address {
 /// What an address of another client begins with, and how a store of that kind is written here:
 /// JDBC has `jdbc:mysql://`, SQLAlchemy `mysql+pymysql://`.
 fn foreign(text: &str) -> Option<(&str, &'static str)> {
-    let end = match text.get(..5) {
-        Some(begin) if begin.eq_ignore_ascii_case("jdbc:") => 5 + text[5..].find(':')?,
-        _ => text.find("://").filter(|&end| text[..end].contains('+'))?,
+    let is_jdbc = text.get(..5).is_some_and(|begin| begin.eq_ignore_ascii_case("jdbc:"));
+    let end = if is_jdbc {
+        5 + text[5..].find(':')?
+    } else {
+        text.find("://").filter(|&end| text[..end].contains('+'))?
     };
     let begin = &text[..end];
-    let name = begin.split(':').next_back()?.split('+').next()?;
+    let scheme = if is_jdbc { &begin[5..] } else { begin };
+    // What is no scheme, such as keys and values, may have a password in it.
+    if !scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-._".contains(&byte)) {
+        return None;
+    }
+    let name = scheme.split('+').next()?;
     let written = match &*name.to_ascii_lowercase() {
         "mysql" | "mariadb" => "mysql://user:password@host/database",
         "postgres" | "postgresql" => "postgres://user:password@host/database",
@@ -303,7 +310,12 @@ mod tests {
             let Address::Foreign(known, of_ours) = parse(address) else { panic!("{address}") };
             assert_eq!((&*known, of_ours), (begin, written));
         }
-        for other in ["jdbc:oracle:thin:@db", "oracle+x://me:secret@db/ids"] {
+        for other in [
+            "jdbc:oracle:thin:@db",
+            "oracle+x://me:secret@db/ids",
+            "password = 'secret:a+b/c:sqlite://d' dbname=ids",
+            "x+secret:sqlite://db",
+        ] {
             assert_eq!(parse(other), Address::Unclear, "{other}");
         }
     }
