@@ -84,6 +84,13 @@ pub struct Status {
 }
 
 impl Status {
+    /// [`clock_skew_ms`](Status::clock_skew_ms), if it is more than a minute: one of the two clocks
+    /// is wrong then.
+    #[must_use]
+    pub fn large_clock_skew_ms(&self) -> Option<i64> {
+        self.clock_skew_ms.filter(|ms| is_large_skew(*ms))
+    }
+
     /// When the time field will be used up if the lead keeps growing as it has since `earlier`, a
     /// status of the same generator `elapsed` ago. This is never later than
     /// [`expires_at`](Status::expires_at).
@@ -133,7 +140,7 @@ impl fmt::Display for Status {
         if let Some(obstacle) = self.obstacle {
             writeln!(f, "takes get no UID: {obstacle}")?;
         }
-        if let Some(skew) = self.clock_skew_ms.filter(|ms| is_large_skew(*ms)) {
+        if let Some(skew) = self.large_clock_skew_ms() {
             let side = if skew > 0 { "ahead of" } else { "behind" };
             let by = Duration::from_millis(skew.unsigned_abs());
             writeln!(f, "the clock is {} {side} the registry's", human(by))?;

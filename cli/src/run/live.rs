@@ -244,8 +244,7 @@ pub(crate) fn summary(run: &Run, status: &Status) -> String {
     let jump = refused_jump.map_or_else(String::new, |jump| {
         format!("the clock is {} ahead after a jump, which is not followed\n", measured(jump))
     });
-    let skew = status.clock_skew_ms.filter(|ms| ms.unsigned_abs() > 60_000);
-    let skew = skew.map_or_else(String::new, |ms| {
+    let skew = status.large_clock_skew_ms().map_or_else(String::new, |ms| {
         let by = measured(Duration::from_millis(ms.unsigned_abs()));
         let side = if ms > 0 { "ahead of" } else { "behind" };
         format!("the clock is {by} {side} the store's\n")

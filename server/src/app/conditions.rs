@@ -200,7 +200,7 @@ fn of_generator(kind: &str, uids: &UidGenerator, is_out: bool) -> Vec<Condition>
         let text = format!("the clock jumped {} s ahead, which is not followed", jump.as_secs());
         add("UidringClockJumped", text, "Look at what sets the clock.");
     }
-    if let Some(skew_ms) = status.clock_skew_ms.filter(|ms| ms.unsigned_abs() > 60_000) {
+    if let Some(skew_ms) = status.large_clock_skew_ms() {
         let side = if skew_ms > 0 { "ahead of" } else { "behind" };
         let seconds = skew_ms.unsigned_abs() / 1000;
         let text = format!("this machine's clock is {seconds} s {side} that of its database");
