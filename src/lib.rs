@@ -362,16 +362,16 @@ pub mod store;
 #[doc = include_str!("../DESIGN.md")]
 pub mod design {}
 #[cfg(all(doc, any(not(doctest), feature = "series")))]
-#[doc = include_str!("../NUMBERS.md")]
+#[doc = include_str!("../docs/numbers.md")]
 pub mod which_number {}
 #[cfg(all(doctest, feature = "sqlite"))]
 #[doc = include_str!("../README.md")]
 mod readme {}
 #[cfg(all(doctest, feature = "sqlite"))]
-#[doc = include_str!("../MIGRATION.md")]
+#[doc = include_str!("../docs/migration.md")]
 mod migration {}
 #[cfg(all(doctest, feature = "sqlite"))]
-#[doc = include_str!("../COMPARISON.md")]
+#[doc = include_str!("../docs/comparison.md")]
 mod comparison {}
 
 pub use engine::lead::LeadLimit;

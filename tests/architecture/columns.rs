@@ -15,7 +15,7 @@ fn is_exempt(path: &str) -> bool {
     // Inputs of the fuzz targets need not be texts.
     is_generated
         || path.contains("proptest-regressions/")
-        || ["LICENSE-", "fuzz/corpus/"].iter().any(|start| path.starts_with(start))
+        || ["LICENSE-", "verify/fuzz/corpus/"].iter().any(|start| path.starts_with(start))
 }
 
 /// The lines of `text` that are too long, each with its number and its characters.

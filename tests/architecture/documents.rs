@@ -51,7 +51,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
 
 /// The files and folders of this repository that `text` names, such as `tests/take.rs`.
 fn named(text: &str) -> Vec<&str> {
-    const FOLDERS: [&str; 20] = [
+    const FOLDERS: [&str; 13] = [
         ".ci",
         "args",
         "benches",
@@ -59,19 +59,12 @@ fn named(text: &str) -> Vec<&str> {
         "cli",
         "docs",
         "examples",
-        "fuzz",
         "loom-tests",
-        "miri-tests",
-        "neighbours",
         "packaging",
-        "power-cut",
-        "protocols",
         "server",
-        "shuttle-tests",
-        "soak",
         "src",
         "tests",
-        "tsan-tests",
+        "verify",
     ];
     let is_path = |name: &&str| {
         name.split_once('/').is_some_and(|(folder, _)| FOLDERS.contains(&folder))
@@ -92,6 +85,59 @@ fn plain(path: &Path) -> PathBuf {
         }
         plain
     })
+}
+
+/// What lies at the root: the first thing that a visitor sees.
+const ROOT: [&str; 33] = [
+    ".cargo",
+    ".ci",
+    ".github",
+    ".gitignore",
+    "CHANGELOG.md",
+    "CODE_OF_CONDUCT.md",
+    "CONTRIBUTING.md",
+    "Cargo.lock",
+    "Cargo.toml",
+    "DESIGN.md",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
+    "README.zh-CN.md",
+    "SECURITY.md",
+    "args",
+    "benches",
+    "bindings",
+    "cli",
+    "clippy.toml",
+    "docs",
+    "examples",
+    "justfile",
+    "loom-tests",
+    "packaging",
+    "rustfmt.toml",
+    "schema.mysql.sql",
+    "schema.postgres.sql",
+    "schema.sql",
+    "server",
+    "src",
+    "tests",
+    "verify",
+];
+
+#[test]
+fn the_root_has_the_entries_that_are_listed() {
+    const NOT_OURS: [&str; 4] = [".git", ".idea", ".vscode", "target"];
+    let entries = fs::read_dir(root()).unwrap();
+    let found: BTreeSet<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| !NOT_OURS.contains(&name.as_str()))
+        .collect();
+    let listed: BTreeSet<String> = ROOT.map(str::to_owned).into();
+    assert_eq!(
+        found, listed,
+        "the root's entries: put a proof into verify/, a page into docs/, and list here what has \
+         to lie at the root"
+    );
 }
 
 #[test]

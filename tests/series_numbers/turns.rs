@@ -140,7 +140,7 @@ fn a_program_that_stalls_holds_up_its_own_series_alone() {
             assert_eq!(generator.take_in(&mut transaction).await.unwrap().value(), 1);
             transaction.rollback().await.unwrap();
         }
-        // The same number, with the limit that NUMBERS.md names.
+        // The same number, with the limit that docs/numbers.md names.
         let mut transaction = other.transaction().await.unwrap();
         transaction.batch_execute("SET LOCAL lock_timeout = '300ms'").await.unwrap();
         let error = invoices.scope("a").take_in(&mut transaction).await.unwrap_err();

@@ -1,5 +1,5 @@
 //! UIDs through the clients of PostgreSQL and MySQL that the registries have, on real servers. What
-//! else `Uid` is integrated with is tested in `neighbours/`, or by the examples of
+//! else `Uid` is integrated with is tested in `verify/compatibility/`, or by the examples of
 //! `uidring::integrations`.
 
 use tokio::runtime::Builder;
