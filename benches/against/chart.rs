@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::measure::Result;
+use crate::measure::{Result, figure};
 use crate::row::Row;
 use crate::rows;
 
@@ -96,7 +96,7 @@ pub fn svg(rows: &[Row], columns: &[(usize, Vec<Option<Result>>)]) -> String {
             .unwrap();
         }
         let rule = row.throttled.map(|rule| format!(" ({rule})")).unwrap_or_default();
-        let figure = format!("{}{rule}", crate::figure(rate(rows, columns, 1, name)));
+        let figure = format!("{}{rule}", figure(rate(rows, columns, 1, name)));
         let end = x(rate(rows, columns, 1, name)).max(x(rate(rows, columns, 2, name)));
         writeln!(
             bars,

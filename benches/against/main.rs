@@ -83,7 +83,9 @@ fn main() {
             &rows,
             &columns,
             "Millions of ids a second, all threads together",
-            |row, _, column| { column[row].as_ref().map(|result| figure(result.millions)) }
+            |row, _, column| {
+                column[row].as_ref().map(|result| measure::figure(result.millions))
+            }
         )
     );
     println!(
@@ -120,15 +122,6 @@ fn main() {
     if let Some(path) = args.chart {
         fs::write(&path, chart::svg(&rows, &columns)).unwrap();
         eprintln!("the chart is in {}", path.display());
-    }
-}
-
-/// Formats a number with three digits.
-fn figure(number: f64) -> String {
-    match number {
-        ..9.95 => format!("{number:.2}"),
-        ..99.5 => format!("{number:.1}"),
-        _ => format!("{number:.0}"),
     }
 }
 

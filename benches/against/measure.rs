@@ -193,3 +193,12 @@ fn trial(worker: &mut dyn Worker, slice: Duration, row: usize, stage: &Stage) ->
     }
     count
 }
+
+/// Formats a number with three digits.
+pub fn figure(number: f64) -> String {
+    match number {
+        ..9.95 => format!("{number:.2}"),
+        ..99.5 => format!("{number:.1}"),
+        _ => format!("{number:.0}"),
+    }
+}

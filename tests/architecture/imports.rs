@@ -12,7 +12,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// A folder whose files and folders, its rooms, are in order: each imports only from rooms before
+/// it. There are no exceptions.
+pub struct Floor {
+    /// The folder with the root of the crate, or that file, if it is neither a `lib.rs` nor a
+    /// `main.rs`.
+    pub root: &'static str,
+    /// The folder below it; empty for the root's own.
+    pub folder: &'static str,
+    pub rooms: &'static [&'static str],
+}
 
 /// A path of modules or names, without `crate`.
 type Names = Vec<String>;
@@ -33,20 +44,27 @@ struct File {
 }
 
 impl Imports {
-    /// Reads the crate whose root, `lib.rs` or `main.rs`, is in `folder`.
-    pub fn read(folder: &Path) -> Imports {
-        let files = super::rust_files(folder).into_iter().map(|path| {
-            let inside = path.strip_prefix(folder).unwrap().to_str().unwrap().replace('\\', "/");
-            (inside, fs::read_to_string(&path).unwrap())
-        });
-        Imports::new(files)
+    /// Reads the crate whose root is the file `root`, or the `lib.rs` or `main.rs` in that folder.
+    /// Folders below with a crate of their own are not part of it.
+    pub fn read(root: &Path) -> Imports {
+        let root = if root.is_file() { root.to_owned() } else { root_file(root).unwrap() };
+        let folder = root.parent().unwrap();
+        let is_own = |path: &&PathBuf| {
+            let folders = path.ancestors().skip(1).take_while(|above| *above != folder);
+            folders.into_iter().all(|above| !is_crate(above))
+        };
+        let name = |path: &Path| path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+        let files = rust_files(folder);
+        let files = files.iter().filter(is_own);
+        let files = files.map(|path| (name(path), fs::read_to_string(path).unwrap()));
+        Imports::new(&name(&root), files)
     }
 
-    /// The files of a crate, by their paths.
-    pub fn new(texts: impl IntoIterator<Item = (String, String)>) -> Imports {
+    /// The files of a crate, by their paths. That of its root is `root`.
+    pub fn new(root: &str, texts: impl IntoIterator<Item = (String, String)>) -> Imports {
         let texts: BTreeMap<Names, (String, Vec<String>)> = texts
             .into_iter()
-            .map(|(path, text)| (module_of(&path), (path, tokens(before_tests(&text)))))
+            .map(|(path, text)| (module_of(root, &path), (path, tokens(before_tests(&text)))))
             .collect();
         let modules: BTreeSet<Names> = texts.keys().cloned().collect();
         let files = texts.into_iter().map(|(module, (path, tokens))| {
@@ -130,7 +148,7 @@ impl Imports {
         let listed: BTreeSet<&str> = rooms.iter().copied().collect();
         assert_eq!(found, listed, "the rooms of `{folder}`, and those of which the order is told");
         let place = |file: &'a str| {
-            room(file).map(|room| rooms.iter().position(|&known| known == room).unwrap())
+            room(file).and_then(|room| rooms.iter().position(|&known| known == room))
         };
         let is_up = |&(from, to): &(&'a str, &'a str)| {
             place(from).zip(place(to)).is_some_and(|(from, to)| from < to)
@@ -160,11 +178,39 @@ fn is_part(whole: &str, part: &str) -> bool {
     whole.strip_suffix("mod.rs").is_some_and(|folder| part.starts_with(folder))
 }
 
+/// All files of Rust in `folder` and below it, but for what cargo builds and what is hidden.
+pub fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if name == "target" || name.starts_with('.') {
+            continue;
+        }
+        if path.is_dir() {
+            found.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// The file in `folder` with the root of a crate. Beside a `lib.rs`, a `main.rs` is the root of a
+/// program that is in that file alone.
+fn root_file(folder: &Path) -> Option<PathBuf> {
+    ["lib.rs", "main.rs"].map(|name| folder.join(name)).into_iter().find(|file| file.is_file())
+}
+
+/// Whether `folder` has a crate of its own.
+pub fn is_crate(folder: &Path) -> bool {
+    root_file(folder).is_some() || folder.join("Cargo.toml").is_file()
+}
+
 /// The path of the module that is in the file at `path`.
-fn module_of(path: &str) -> Names {
+fn module_of(root: &str, path: &str) -> Names {
     let mut names: Names = path.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
-    let is_root = names.len() == 1 && ["lib", "main"].contains(&names[0].as_str());
-    if is_root || names.last().unwrap() == "mod" {
+    if path == root || names.last().unwrap() == "mod" {
         names.pop();
     }
     names

@@ -9,22 +9,14 @@
 mod columns;
 mod documents;
 mod imports;
+mod packages;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use imports::{Imports, before_tests};
+use imports::{Floor, Imports, before_tests, rust_files};
 
-/// A folder whose files and folders, its rooms, are in order: each imports only from rooms before
-/// it. There are no exceptions.
-struct Floor {
-    /// The folder with the root of the crate, which is read as a whole for circles.
-    root: &'static str,
-    /// The folder below it; empty for the root's own.
-    folder: &'static str,
-    rooms: &'static [&'static str],
-}
-
+/// The floors of the library. [`packages`] has those of the other packages.
 const FLOORS: &[Floor] = &[
     Floor {
         root: "src",
@@ -87,60 +79,6 @@ const FLOORS: &[Floor] = &[
         ],
     },
     Floor {
-        root: "server/src",
-        folder: "",
-        rooms: &[
-            "text", "routes", "commands", "process", "stats", "security", "config", "app", "http",
-            "resp", "net", "fuzzing", "causes", "main",
-        ],
-    },
-    Floor {
-        root: "server/src",
-        folder: "http",
-        rooms: &[
-            "bearer",
-            "describe",
-            "no_numbers",
-            "batch",
-            "problem",
-            "negotiate",
-            "params",
-            "body",
-            "slices",
-            "ids",
-            "masking",
-            "numbers",
-            "series_problem",
-            "series_numbers",
-            "idempotency",
-            "viewer", // what handlers share
-            "v1",
-            "operators",
-            "compat", // handlers
-            "cross_site",
-            "fast_path",
-            "openapi",
-            "router",
-            "mod", // what answers a request
-        ],
-    },
-    Floor {
-        root: "server/src",
-        folder: "resp",
-        rooms: &[
-            "codec",
-            "reply",
-            "refusal",
-            "describe",
-            "asked",
-            "keys",
-            "info",
-            "answer",
-            "give",
-            "connection",
-        ],
-    },
-    Floor {
         root: "src",
         folder: "segment",
         rooms: &["error", "source", "tag", "load", "take", "segments", "contract"],
@@ -184,31 +122,6 @@ const FLOORS: &[Floor] = &[
             "all", // in the process
         ],
     },
-    Floor {
-        root: "args/src",
-        folder: "",
-        rooms: &[
-            "errors",
-            "key_file",
-            "length",
-            "quantity",
-            "worker_ids",
-            "variables",
-            "spelling",
-            "visible",
-            "passwords",
-            "table",
-            "terms",
-            "worker_id_args",
-            "generator",
-            "tag_args",
-            "series_args",
-            "db",
-            "layout",
-            "lib",
-        ],
-    },
-    Floor { root: "cli/src", folder: "", rooms: &["text", "args", "run", "commands", "main"] },
 ];
 
 /// A source file without comments and tests, line by line.
@@ -248,19 +161,6 @@ fn sources() -> Vec<Source> {
     found
 }
 
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() && !path.ends_with("target") {
-            found.extend(rust_files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-    found
-}
-
 /// What `code` names directly below `prefix`, as `error` in `crate::clock::utc`.
 fn named_below<'a>(code: &'a str, prefix: &'a str) -> impl Iterator<Item = &'a str> {
     code.split(prefix)
@@ -274,7 +174,7 @@ fn read(root: &str) -> Imports {
 
 #[test]
 fn a_file_imports_only_from_its_room_and_those_before_it() {
-    for floor in FLOORS {
+    for floor in FLOORS.iter().chain(packages::FLOORS) {
         let imports = read(floor.root);
         let up = imports.arrows_up(floor.folder, floor.rooms);
         assert!(up.is_empty(), "arrows up in {}/{}: {up:#?}", floor.root, floor.folder);
@@ -283,7 +183,7 @@ fn a_file_imports_only_from_its_room_and_those_before_it() {
 
 #[test]
 fn no_file_imports_itself_through_others() {
-    for floor in FLOORS {
+    for floor in FLOORS.iter().chain(packages::FLOORS) {
         let imports = read(floor.root);
         let circles = imports.circles();
         assert!(circles.is_empty(), "circles in {}: {circles:#?}", floor.root);
@@ -414,7 +314,7 @@ fn each_atomic_operation_says_why_its_ordering_is_right() {
 
 /// A crate of these files.
 fn imports_of(files: &[(&str, &str)]) -> Imports {
-    Imports::new(files.iter().map(|&(path, text)| (path.to_owned(), text.to_owned())))
+    Imports::new("lib.rs", files.iter().map(|&(path, text)| (path.to_owned(), text.to_owned())))
 }
 
 const DOOR: (&str, &str) = ("upper/mod.rs", "mod b;\nmod c;\npub use b::{B, self as other};\n");

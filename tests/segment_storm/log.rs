@@ -16,6 +16,9 @@ pub const TABLES: [&str; 3] = ["own", "leaf", "tinyid"];
 /// The distance of the numbers of each table, and what remains when they are divided by it.
 pub const NUMBERS: [(u64, u64); 3] = [(1, 0), (1, 0), (3, 2)];
 
+/// The step of each row.
+pub const STEP: u64 = 1000;
+
 /// The numbers of a table counted without their distance, so that they follow one another.
 pub fn indices(table: usize, first: u64, count: u64) -> Range<u64> {
     let (delta, remainder) = NUMBERS[table];
@@ -122,7 +125,7 @@ impl SegmentSource for Noted {
     }
 
     fn load(&self, tag: &str, count: Option<u64>) -> Result<Segment, SegmentError> {
-        self.note(What::Load, 0..count.unwrap_or(crate::STEP));
+        self.note(What::Load, 0..count.unwrap_or(STEP));
         let result = self.source.load(tag, count);
         match &result {
             Ok(segment) => {

@@ -39,7 +39,7 @@ use std::{env, thread};
 use account::{Account, Life, Theirs, account};
 use databases::{OwnServer, Server};
 use fork::{Fork, fork};
-use log::{Entry, Log, NUMBERS, Noted, TABLES, What, indices, indices_in};
+use log::{Entry, Log, NUMBERS, Noted, STEP, TABLES, What, indices, indices_in};
 use others::Other;
 use takers::{BadServer, Taker, number, until_shown};
 use uidring::segment::{Number, SegmentError, SegmentGenerator, SegmentSource, Segments, Tag};
@@ -53,8 +53,6 @@ const PROCESSES: usize = 6;
 const TIMEOUT: Duration = Duration::from_secs(2);
 /// Of those before and after it, which have to succeed on a busy machine, too.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The step of each row.
-const STEP: u64 = 1000;
 /// How many segments another client takes at once.
 const THEIR_TAKES: usize = 20;
 

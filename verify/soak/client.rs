@@ -6,9 +6,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::latency::Kind;
-use crate::state::State;
+use crate::ledger::TAGS;
+use crate::state::{FOREVER, State};
 use crate::takers::tag_name;
-use crate::{FOREVER, TAGS};
 
 /// The most requests of one connection.
 const MOST: u32 = 200;

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::TAGS;
-
+/// How many tags numbers are taken of.
+pub const TAGS: usize = 10;
 /// Ids of a block differ only in so many of their low bits.
 pub const BLOCK_BITS: u32 = 15;
 /// The bits of a UID above these.

@@ -19,7 +19,6 @@ mod slices;
 mod state;
 mod takers;
 
-use std::alloc::System;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -30,20 +29,10 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use service::Service;
 use slices::{Both, Slice};
-use state::State;
-use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+use state::{FOREVER, State};
 use uidring::segment::{SegmentGenerator, Segments};
 use uidring::{Store, UidGenerator, segment};
 
-#[global_allocator]
-static MEMORY: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
-
-const TAGS: usize = 10;
-const TICK: Duration = Duration::from_millis(1);
-/// So short that it is renewed all the time, and that an outage may be longer.
-const LEASE: Duration = Duration::from_secs(1);
-/// Nothing takes so long, unless it never comes.
-const FOREVER: Duration = Duration::from_secs(60);
 /// Nobody takes for so long when it is measured what is held at rest. The service's threads for
 /// database calls end after ten idle seconds.
 const REST: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(15)];

@@ -6,8 +6,7 @@ use std::{fs, io};
 
 use rusqlite::Connection;
 
-use crate::state::State;
-use crate::{FOREVER, LEASE};
+use crate::state::{FOREVER, LEASE, State};
 
 /// How long it is until the next outage.
 const QUIET: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(6)];

@@ -11,10 +11,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::client::{Connection, Request};
-use crate::ledger::{BLOCK_BITS, WORKER_BITS, WORKERS};
-use crate::state::State;
+use crate::ledger::{BLOCK_BITS, TAGS, WORKER_BITS, WORKERS};
+use crate::state::{FOREVER, LEASE, State, TICK};
 use crate::takers::tag_name;
-use crate::{FOREVER, LEASE, TAGS, TICK};
 
 const ADMIN: &str = "a-long-secret-for-the-soak-alone";
 /// All may take, and only an administrator sees the pages.

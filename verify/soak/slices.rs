@@ -1,13 +1,16 @@
 //! What is measured in each slice of the load, and whether it stays as it was.
 
+use std::alloc::System;
 use std::fmt;
 use std::time::Duration;
 
-use stats_alloc::Stats;
+use stats_alloc::{INSTRUMENTED_SYSTEM, Stats, StatsAlloc};
 
-use crate::MEMORY;
 use crate::latency::{KINDS, Kind, QUANTILES, Summary};
 use crate::process::Held;
+
+#[global_allocator]
+static MEMORY: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// How much more memory may be in use: allocators keep some of what is free.
 const MORE_KIB: u64 = 16 * 1024;

@@ -10,6 +10,11 @@ use uidring::TakeError;
 use crate::latency::Latencies;
 use crate::ledger::Ids;
 
+pub const TICK: Duration = Duration::from_millis(1);
+/// So short that it is renewed all the time, and that an outage may be longer.
+pub const LEASE: Duration = Duration::from_secs(1);
+/// Nothing takes so long, unless it never comes.
+pub const FOREVER: Duration = Duration::from_secs(60);
 /// More troubles are like the first ones.
 const TROUBLES: usize = 20;
 

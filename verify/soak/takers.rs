@@ -12,9 +12,8 @@ use uidring::store::StoreRegistry;
 use uidring::{Layout, RegistryError, RegistryOptions, Store, TakeError, Uid, UidGenerator};
 
 use crate::latency::Kind;
-use crate::ledger::{BLOCK_BITS, WORKER_BITS, WORKERS, worker_of};
-use crate::state::State;
-use crate::{LEASE, TAGS, TICK};
+use crate::ledger::{BLOCK_BITS, TAGS, WORKER_BITS, WORKERS, worker_of};
+use crate::state::{LEASE, State, TICK};
 
 /// Takes between two looks at the clock of the soak.
 const BATCH: usize = 1024;

@@ -7,7 +7,7 @@ use jni::sys::jint;
 use jni::{Env, EnvUnowned, Outcome, jni_sig};
 use uidring_bindings::{Error, Kind};
 
-use crate::PACKAGE;
+use crate::methods::PACKAGE;
 
 /// Why a call fails.
 pub(crate) enum Failure {

@@ -6,8 +6,8 @@ use jni::EnvUnowned;
 use jni::objects::JClass;
 use uidring_bindings::events::{self, Level};
 
-use crate::Method;
 use crate::errors::call;
+use crate::methods::Method;
 use crate::texts::{JStrings, strings};
 
 pub(crate) fn methods() -> [Method; 4] {

@@ -8,9 +8,9 @@ use jni::objects::JClass;
 use jni::sys::jint;
 use uidring_bindings::{Error, Kind};
 
-use crate::Method;
 use crate::errors::{Failure, call};
 use crate::handles::live;
+use crate::methods::Method;
 
 /// Whether the next event cannot be read.
 static FAILS_NEXT_EVENT: AtomicBool = AtomicBool::new(false);

@@ -14,6 +14,7 @@ mod events;
 mod for_tests;
 mod handles;
 mod masked;
+mod methods;
 mod numbers;
 mod series;
 mod texts;
@@ -24,16 +25,9 @@ use std::ffi::c_void;
 use std::thread;
 
 use jni::errors::Error as JniError;
-use jni::strings::JNIString;
 use jni::sys::{JNI_ERR, JNI_VERSION_10, jint};
-use jni::{Env, JavaVM, NativeMethod};
-
-/// The Java package, with slashes. It is named here alone, and the classes of that package are
-/// compiled with its name.
-pub(crate) const PACKAGE: &str = "io/uidring";
-
-/// A native method: its name and its signature in Java, and the function.
-pub(crate) struct Method(&'static str, &'static str, *mut c_void);
+use jni::{Env, JavaVM};
+use methods::{Method, register_with};
 
 /// Registers all native methods with the classes of the loader that loads the library.
 ///
@@ -81,20 +75,6 @@ fn register(env: &mut Env<'_>) -> Result<(), JniError> {
     #[cfg(feature = "for-tests")]
     if register_with("NativeForTests", &for_tests::methods(), env).is_err() {
         env.exception_clear();
-    }
-    Ok(())
-}
-
-fn register_with(class: &str, methods: &[Method], env: &mut Env<'_>) -> Result<(), JniError> {
-    let class = env.find_class(JNIString::from(format!("{PACKAGE}/{class}")))?;
-    for &Method(name, signature, function) in methods {
-        let (name, signature) = (JNIString::from(name), JNIString::from(signature));
-        // SAFETY: each function has the parameters of its signature, after the environment and the
-        // class, because all methods are static.
-        unsafe {
-            let method = NativeMethod::from_raw_parts(&name, &signature, function);
-            env.register_native_methods(&class, &[method])?;
-        }
     }
     Ok(())
 }

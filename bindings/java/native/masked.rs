@@ -7,9 +7,9 @@ use jni::objects::{JClass, JLongArray, JString};
 use jni::sys::jlong;
 use uidring_bindings::{Error, MaskedIds, OpaqueIds, Zeroizing, not_an_id};
 
-use crate::Method;
 use crate::errors::call;
 use crate::handles::{give, value};
+use crate::methods::Method;
 use crate::texts::text;
 
 pub(crate) fn methods() -> [Method; 9] {

@@ -7,9 +7,9 @@ use jni::objects::{JClass, JLongArray, JString};
 use jni::sys::jlong;
 use uidring_bindings::{Numbers, TagNumbers, guarded};
 
-use crate::Method;
 use crate::errors::{call, throw_error};
 use crate::handles::{self, give, value};
+use crate::methods::Method;
 use crate::texts::{JStrings, Options, text};
 use crate::uids::fill_array;
 

@@ -7,9 +7,9 @@ use jni::sys::jlong;
 use jni::{Env, EnvUnowned};
 use uidring_bindings::{Error, Issued, SeriesStore};
 
-use crate::Method;
 use crate::errors::{Failure, call};
 use crate::handles::{self, value};
+use crate::methods::Method;
 use crate::texts::{JStrings, Options, optional, strings, text};
 
 pub(crate) fn methods() -> [Method; 8] {

@@ -7,9 +7,9 @@ use jni::objects::{JClass, JLongArray, JString};
 use jni::sys::jlong;
 use uidring_bindings::{Error, Uids, guarded};
 
-use crate::Method;
 use crate::errors::{Failure, call, throw_error};
 use crate::handles::{self, give, value};
+use crate::methods::Method;
 use crate::texts::{JStrings, Options};
 
 /// Ids that are copied to an array of Java's at once.

@@ -21,9 +21,9 @@ use jni::sys::{jint, jlong};
 use uidring::TakeError;
 use uidring_bindings::{Error, TagNumbers, Uids};
 
-use crate::Method;
 use crate::errors::{Failure, call};
 use crate::handles::{give, value};
+use crate::methods::Method;
 
 /// Numbers that are copied to an array of Java's at once.
 const AT_ONCE: usize = 512;

@@ -4,6 +4,7 @@ pub mod holder;
 pub mod model;
 pub mod properties;
 pub mod registry;
+pub mod state;
 
 /// A tick of a worker id.
 pub type Tick = u16;

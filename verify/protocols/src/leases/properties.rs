@@ -2,8 +2,8 @@
 
 use stateright::{Expectation, Property};
 
-use super::model::{Leases, Process, State};
 use super::registry::LeaseRow;
+use super::state::{Call, Leases, Process, State};
 
 /// No tick of a worker id is used twice.
 pub const TWICE: &str = "no tick of a worker id is used twice";
@@ -64,7 +64,6 @@ fn is_answer_lost(model: &Leases, state: &State) -> bool {
 
 /// A request that was given up is still on the road when a later one has been answered.
 fn is_repeated(_: &Leases, state: &State) -> bool {
-    use super::model::Call;
     state.road.iter().any(|call| match call {
         Call::Reserve { id, last, .. } => state.processes.iter().any(|process| {
             let is_same = |lease: &super::holder::Holder| lease.worker == id.0;

@@ -1,6 +1,6 @@
-use uidring_protocols::leases::model::{Leases, Start};
 use uidring_protocols::leases::properties::{EARLY, FOR_EVER, OUTSIDE, TOO_LATE, TWICE};
 use uidring_protocols::leases::registry::Terms;
+use uidring_protocols::leases::state::{Leases, Start};
 use uidring_protocols::leases::{RULES, Rule, Rules};
 use uidring_protocols::search::{break_rule, explore};
 
