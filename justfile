@@ -1,21 +1,21 @@
-# All commands of this project that people type, for `just` (cargo install just). Each only calls
-# what is there: a machine without `just` runs the lines themselves.
+# The commands of this project, for `just` (`cargo install just`). Each line is a command that also
+# works without it.
 
 # Lists these commands.
 default:
     @just --list --unsorted
 
-# What a change has to pass first: the tests that need no server.
+# The tests that need no server.
 test *args:
     cargo test {{args}}
 
-# All tests with all features; those of servers need the addresses that CONTRIBUTING names.
+# All tests with all features. CONTRIBUTING.md names the servers that they need.
 test-all *args:
     tests/all-features {{args}}
 
-# What to run after a change of: ring, engine, series, bytes, stores, disk, threads, memory.
+# What to run after a change: ring, engine, series, bytes, stores, disk, threads or memory.
 check what:
-    @just _check-{{what}}
+    @{{just_executable()}} _check-{{what}}
 
 _check-ring:
     cargo test --lib
@@ -57,7 +57,7 @@ mutations *args:
 bench name="take":
     cargo bench -p uidring-benches --bench {{name}}
 
-# A take's instructions, held against what they were.
+# Compares the instructions of a take with those on record.
 instructions:
     benches/instructions/check
 
