@@ -2,8 +2,8 @@
 //! and documents.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
+
+use super::documents::{root, tracked};
 
 const MAX_COLUMNS: usize = 100;
 /// Generated files. The licences are exempt too: their lines are not ours to break. Grafana's have
@@ -26,21 +26,13 @@ fn long_lines(text: &str) -> Vec<(usize, usize)> {
 
 #[test]
 fn no_line_is_over_100_columns() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    // A published package has no repository, and so no tracked files.
-    if !root.join(".git").exists() {
+    let paths = tracked("");
+    if paths.is_empty() {
         return;
     }
-    let git = Command::new("git").args(["ls-files", "-z"]).current_dir(root).output().unwrap();
-    assert!(git.status.success(), "{}", String::from_utf8_lossy(&git.stderr));
-    let paths = String::from_utf8(git.stdout).unwrap();
     let (mut files, mut found) = (0, Vec::new());
-    for path in paths.split_terminator('\0').filter(|path| !is_exempt(path)) {
-        // A file that was deleted is listed until that is staged.
-        if !root.join(path).exists() {
-            continue;
-        }
-        let text = fs::read_to_string(root.join(path)).unwrap();
+    for path in paths.iter().filter(|path| !is_exempt(path)) {
+        let text = fs::read_to_string(root().join(path)).unwrap();
         files += 1;
         let lines = long_lines(&text);
         found.extend(lines.iter().map(|(line, columns)| format!("{path}:{line}: {columns}")));

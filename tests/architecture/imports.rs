@@ -148,7 +148,8 @@ impl Imports {
         let listed: BTreeSet<&str> = rooms.iter().copied().collect();
         assert_eq!(found, listed, "the rooms of `{folder}`, and those of which the order is told");
         let place = |file: &'a str| {
-            room(file).and_then(|room| rooms.iter().position(|&known| known == room))
+            let room = room(file).filter(|_| !doors.contains(file))?;
+            Some(rooms.iter().position(|&known| known == room).unwrap())
         };
         let is_up = |&(from, to): &(&'a str, &'a str)| {
             place(from).zip(place(to)).is_some_and(|(from, to)| from < to)

@@ -172,9 +172,14 @@ fn read(root: &str) -> Imports {
     Imports::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(root))
 }
 
+/// The floors of all packages.
+fn floors() -> impl Iterator<Item = &'static Floor> {
+    FLOORS.iter().chain(packages::FLOORS)
+}
+
 #[test]
 fn a_file_imports_only_from_its_room_and_those_before_it() {
-    for floor in FLOORS.iter().chain(packages::FLOORS) {
+    for floor in floors() {
         let imports = read(floor.root);
         let up = imports.arrows_up(floor.folder, floor.rooms);
         assert!(up.is_empty(), "arrows up in {}/{}: {up:#?}", floor.root, floor.folder);
@@ -183,7 +188,7 @@ fn a_file_imports_only_from_its_room_and_those_before_it() {
 
 #[test]
 fn no_file_imports_itself_through_others() {
-    for floor in FLOORS.iter().chain(packages::FLOORS) {
+    for floor in floors() {
         let imports = read(floor.root);
         let circles = imports.circles();
         assert!(circles.is_empty(), "circles in {}: {circles:#?}", floor.root);

@@ -23,7 +23,7 @@ static HAS_ROOM: LazyLock<bool> = LazyLock::new(|| {
 });
 
 /// A folder in memory where there is room. What a test shows of files holds there too, because only
-/// a power cut tells a disk from memory, and the package `power-cut` has tests of that. A test on a
+/// a power cut tells a disk from memory, and `verify/power-cut` has tests of that. A test on a
 /// disk would wait for it at each sync, and for all other programs that write there.
 pub fn folder() -> TempDir {
     if *HAS_ROOM { tempfile::tempdir_in(MEMORY) } else { tempfile::tempdir() }.unwrap()

@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::asking::pem;
-use crate::databases::free_port;
+use crate::databases::{free_port, is_root};
 
 /// A process that is ended with this.
 struct Running(Child);
@@ -114,8 +114,4 @@ fn run_as_postgres_may_read(folder: &Path) {
         let status = Command::new("chown").args(["-R", "postgres"]).arg(folder).status();
         assert!(status.unwrap().success());
     }
-}
-
-fn is_root() -> bool {
-    Command::new("id").arg("-u").output().unwrap().stdout == b"0\n"
 }

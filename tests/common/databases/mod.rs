@@ -9,7 +9,7 @@
 mod own;
 
 #[allow(unused_imports)]
-pub use own::{OwnServer, free_port};
+pub use own::{OwnServer, free_port, is_root};
 
 use std::env;
 use std::io::{BufRead, BufReader, Write};

@@ -6,6 +6,9 @@ mod folder;
 #[path = "../free_port.rs"]
 #[allow(clippy::duplicate_mod)] // other servers have it, too
 mod free_port;
+#[path = "../server_programs.rs"]
+#[allow(clippy::duplicate_mod)] // other servers have it, too
+mod server_programs;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,6 +18,8 @@ use std::time::{Duration, Instant};
 
 use folder::folder;
 pub use free_port::free_port;
+pub use server_programs::is_root;
+use server_programs::{postgres_program, run};
 
 use super::Server;
 
@@ -84,7 +89,7 @@ impl OwnServer {
             run(Command::new("chown").arg(kind.user()).arg(dir.path()));
         }
         match kind {
-            Server::Postgres => run(as_server_user(kind, &program("initdb"))
+            Server::Postgres => run(as_server_user(kind, &postgres_program("initdb"))
                 .args(["-U", "postgres", "-A", "trust", "--no-sync", "-D"])
                 .arg(&data)),
             // Its own script makes the data.
@@ -166,7 +171,7 @@ impl OwnServer {
         let (dir, data) = (self.dir.path(), self.dir.path().join("data"));
         let mut command = match self.kind {
             Server::Postgres => {
-                let mut command = as_server_user(self.kind, &program("postgres"));
+                let mut command = as_server_user(self.kind, &postgres_program("postgres"));
                 command.arg("-D").arg(data).arg("-k").arg(dir).args(["-p", &self.port.to_string()]);
                 command.args(["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200"]);
                 command
@@ -354,24 +359,4 @@ fn as_server_user(kind: Server, program: &Path) -> Command {
         .args(["--reuid", kind.user(), "--regid", kind.user(), "--clear-groups", "--"])
         .arg(program);
     command
-}
-
-fn run(command: &mut Command) {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?} runs: {error}"));
-    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-}
-
-fn is_root() -> bool {
-    let id = Command::new("id").arg("-u").output().expect("id runs");
-    id.stdout == b"0\n"
-}
-
-/// A program of PostgreSQL's server, which Debian keeps out of the path.
-fn program(name: &str) -> PathBuf {
-    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().filter_map(Result::ok);
-    let found = versions
-        .map(|version| version.path().join("bin").join(name))
-        .filter(|program| program.exists())
-        .max();
-    found.unwrap_or_else(|| PathBuf::from(name))
 }

@@ -3,6 +3,8 @@
 #[path = "../../../../tests/common/free_port.rs"]
 mod free_port;
 mod server;
+#[path = "../../../../tests/common/server_programs.rs"]
+mod server_programs;
 
 use std::path::Path;
 use std::sync::Mutex;

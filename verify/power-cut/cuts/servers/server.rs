@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use super::server_programs::{is_root, postgres_program, run};
 use crate::life::Life;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -267,26 +268,6 @@ impl Drop for Server {
             self.kill();
         }
     }
-}
-
-fn run(command: &mut Command) {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?} runs: {error}"));
-    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-}
-
-fn is_root() -> bool {
-    let id = Command::new("id").arg("-u").output().expect("id runs");
-    id.stdout == b"0\n"
-}
-
-/// A program of PostgreSQL's server, which Debian keeps out of the path.
-fn postgres_program(name: &str) -> PathBuf {
-    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().filter_map(Result::ok);
-    let found = versions
-        .map(|version| version.path().join("bin").join(name))
-        .filter(|program| program.exists())
-        .max();
-    found.unwrap_or_else(|| PathBuf::from(name))
 }
 
 /// Makes `to` a copy of the folder `from`, with its owners.
