@@ -46,18 +46,10 @@
 //! replication that has several primaries, all programs have to write to one node, as a row is
 //! locked on that node alone.
 
-mod all;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-mod answers;
-mod batch;
-mod check;
-mod counter;
-mod current;
-mod date;
-mod definition;
-mod driver_error;
+mod builder;
+mod catalog;
 mod error;
-mod forecast;
+mod form;
 #[cfg(any(
     feature = "postgres",
     feature = "sqlite",
@@ -65,52 +57,30 @@ mod forecast;
 ))]
 mod gapless;
 mod generator;
-#[cfg_attr(
-    not(any(feature = "mysql", feature = "postgres", feature = "sqlite")),
-    allow(dead_code) // the databases look at it
-)]
-mod given;
-mod handle;
-mod known;
-mod number;
-mod open_period;
-mod pattern;
-mod period;
-mod request;
-mod scope;
-mod scopes;
-mod series_error;
-mod source;
-mod span;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-mod sql;
-#[cfg(feature = "sqlite")]
-mod sqlite;
-mod status;
+mod memory;
 mod store;
-mod tight;
-mod version;
 
-pub use all::{Builder, Series};
-pub use date::{Date, ParseDateError};
-pub use definition::SeriesDefinition;
-pub use error::{FormatError, ParseError, PatternError, SeriesDefinitionError};
-pub use forecast::Forecast;
+pub use builder::Builder;
+pub use catalog::Series;
+pub use error::SeriesError;
+pub use form::date::{Date, ParseDateError};
+pub use form::definition::SeriesDefinition;
+pub use form::error::{FormatError, ParseError, PatternError, SeriesDefinitionError};
+pub use form::number::SeriesNumber;
+pub use form::pattern::{Parsed, Pattern};
+pub use form::period::{ParsePeriodError, Period, Unit};
+pub use form::scope::{ScopeError, valid_scope};
 #[cfg(any(
     feature = "postgres",
     feature = "sqlite",
     all(feature = "mysql", any(feature = "sqlx-0_8", feature = "sqlx-0_9"))
 ))]
 pub use gapless::GaplessTransaction;
+pub use generator::forecast::Forecast;
+pub use generator::status::{ScopeStatus, SeriesStatus};
 pub use generator::{SeriesGenerator, SeriesTakeN};
-pub use number::SeriesNumber;
-pub use pattern::{Parsed, Pattern};
-pub use period::{ParsePeriodError, Period, Unit};
-pub use scope::{ScopeError, valid_scope};
-pub use series_error::SeriesError;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub(crate) use sql::SqlSeries;
-pub use status::{ScopeStatus, SeriesStatus};
+pub use memory::nearly_full::TightCounter;
 pub(crate) use store::SeriesStore;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub(crate) use store::sql::SqlSeries;
 pub use store::{CounterRecord, Remembered, SeriesRecord, SeriesVersion};
-pub use tight::TightCounter;

@@ -30,7 +30,7 @@ fn no_cause_that_the_library_knows_is_left_out() {
     let source = include_str!("../../../src/store/storage_error.rs");
     assert_eq!(tried(storage_errors()), variants(source, "StorageError"));
     // Of series, what a client does wrong and what the next request mends is no trouble.
-    let source = include_str!("../../../src/series/series_error.rs");
+    let source = include_str!("../../../src/series/error/mod.rs");
     let all = variants(source, "SeriesError");
     let of_clients = [
         "BadChange",

@@ -3,14 +3,14 @@
 use std::error::Error;
 use std::fmt;
 
-use super::super::counter::Counter;
-use super::super::date::Date;
-use super::super::handle::Handle;
-use super::super::known::MOST_CHANGES;
-use super::super::number::SeriesNumber;
-use super::super::series_error::SeriesError;
-use super::super::sql::record_of_texts;
-use super::super::store::SeriesRecord;
+use crate::series::error::SeriesError;
+use crate::series::form::date::Date;
+use crate::series::form::number::SeriesNumber;
+use crate::series::memory::handle::Handle;
+use crate::series::memory::series_cache::MOST_CHANGES;
+use crate::series::store::SeriesRecord;
+use crate::series::store::counter::Counter;
+use crate::series::store::sql::record_of_texts;
 use crate::store::sql::{Value, now};
 use crate::sync::Arc;
 

@@ -18,9 +18,9 @@ pub use count::Gapless;
 use std::pin::Pin;
 
 #[cfg(any(feature = "postgres", feature = "sqlx-0_8", feature = "sqlx-0_9"))]
-use super::number::SeriesNumber;
+use crate::series::error::SeriesError;
 #[cfg(any(feature = "postgres", feature = "sqlx-0_8", feature = "sqlx-0_9"))]
-use super::series_error::SeriesError;
+use crate::series::form::number::SeriesNumber;
 
 /// A transaction in which the numbers of a gapless series can be counted, by
 /// [`SeriesGenerator::take_in`](super::SeriesGenerator::take_in).

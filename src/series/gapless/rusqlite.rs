@@ -3,10 +3,10 @@
 use rusqlite::types::ValueRef;
 use rusqlite::{ToSql, Transaction, params_from_iter};
 
-use super::super::number::SeriesNumber;
-use super::super::series_error::SeriesError;
 use super::GaplessTransaction;
 use super::count::{Dialect, Driver, DriverError, Gapless, Texts, without_waiting};
+use crate::series::error::SeriesError;
+use crate::series::form::number::SeriesNumber;
 use crate::store::sql::Value;
 
 impl GaplessTransaction for Transaction<'_> {

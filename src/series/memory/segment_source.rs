@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use super::counter::{Counter, subject};
-use super::definition::SeriesDefinition;
-use super::known::Known;
-use super::series_error::SeriesError;
-use super::store::Taken;
+use super::series_cache::Known;
 use crate::clock::{Clock, saturated, unix_ms};
 use crate::segment::load::supplier::{Fullness, Supplier, Telling};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
+use crate::series::error::SeriesError;
+use crate::series::form::definition::SeriesDefinition;
+use crate::series::store::Taken;
+use crate::series::store::counter::{Counter, subject};
 use crate::sync::{Arc, lock};
 
 /// Gives the numbers of each [`Counter`] in ranges, as those of the tag of its name.

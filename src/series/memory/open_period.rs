@@ -2,12 +2,12 @@
 
 use std::time::SystemTime;
 
-use super::number::SeriesNumber;
-use super::pattern::Pattern;
-use super::period::Period;
-use super::span::Span;
-use super::store::SeriesVersion;
 use crate::clock::from_unix_ms;
+use crate::series::form::number::SeriesNumber;
+use crate::series::form::pattern::Pattern;
+use crate::series::form::period::Period;
+use crate::series::form::span::Span;
+use crate::series::store::SeriesVersion;
 
 /// A period of a series, and how its numbers are written. All scopes share one.
 #[derive(Debug)]

@@ -47,7 +47,7 @@ pub struct ParseError {
 }
 
 impl ParseError {
-    pub(super) fn new(at: usize, reason: impl Into<String>) -> ParseError {
+    pub(crate) fn new(at: usize, reason: impl Into<String>) -> ParseError {
         ParseError { at, reason: reason.into() }
     }
 

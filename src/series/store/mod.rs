@@ -1,14 +1,23 @@
 //! [`SeriesStore`], where series are kept.
 
+pub mod counter;
+#[cfg_attr(
+    not(any(feature = "mysql", feature = "postgres", feature = "sqlite")),
+    allow(dead_code) // the databases look at it
+)]
+pub mod last_given;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub mod sql;
+
 use std::fmt::Debug;
 use std::time::SystemTime;
 
-use super::counter::Counter;
-use super::date::Date;
-use super::definition::SeriesDefinition;
-use super::given::Given;
-use super::period::Period;
-use super::series_error::SeriesError;
+use crate::series::error::SeriesError;
+use crate::series::form::date::Date;
+use crate::series::form::definition::SeriesDefinition;
+use crate::series::form::period::Period;
+use counter::Counter;
+use last_given::Given;
 
 /// A store that has series. Calls block, each at most for the store's time limit, and each is one
 /// durable transaction.

@@ -1,16 +1,17 @@
 //! [`SeriesError`], why a series gives no number.
 
+mod driver;
+
 use std::error::Error;
 use std::fmt;
 
-use super::date::Date;
-use super::driver_error;
-use super::error::{FormatError, SeriesDefinitionError};
-use super::period::Period;
-use super::scope::ScopeError;
 use crate::clock::utc_ms;
 use crate::engine::{SegmentFailure, TakeError};
 use crate::segment::SegmentError;
+use crate::series::form::date::Date;
+use crate::series::form::error::{FormatError, SeriesDefinitionError};
+use crate::series::form::period::Period;
+use crate::series::form::scope::ScopeError;
 use crate::store::StorageError;
 use crate::sync::Arc;
 
@@ -181,7 +182,7 @@ impl SeriesError {
             SeriesError::Changed { .. } | SeriesError::Loading { .. } => true,
             SeriesError::Storage(error) => error.is_transient(),
             SeriesError::Load(error) => error.is_transient(),
-            SeriesError::Transaction { source, .. } => driver_error::is_transient(&**source),
+            SeriesError::Transaction { source, .. } => driver::is_transient(&**source),
             _ => false,
         }
     }

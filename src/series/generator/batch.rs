@@ -1,9 +1,9 @@
 //! Several numbers at once, all of one period.
 
-use super::date::Date;
-use super::generator::SeriesGenerator;
-use super::number::SeriesNumber;
-use super::series_error::SeriesError;
+use super::SeriesGenerator;
+use crate::series::error::SeriesError;
+use crate::series::form::date::Date;
+use crate::series::form::number::SeriesNumber;
 
 impl SeriesGenerator {
     /// Takes the next `count` numbers of the present period, at least one: those that so many takes

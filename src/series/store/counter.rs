@@ -1,8 +1,8 @@
 //! [`Counter`], what counts by itself.
 
-use super::date::Date;
-use super::period::Period;
 use crate::segment::load::supplier::Subject;
+use crate::series::form::date::Date;
+use crate::series::form::period::Period;
 
 /// One period of one scope of a series, as one of its versions writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

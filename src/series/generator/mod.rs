@@ -1,34 +1,39 @@
 //! [`SeriesGenerator`], the numbers of one series.
 
+mod batch;
+pub mod forecast;
+mod request;
+pub mod status;
+
 use std::fmt;
 use std::iter::FusedIterator;
 
-#[cfg(feature = "async")]
-use super::current::Open;
-use super::current::{Current, IfNone, Shared};
-use super::date::Date;
-use super::error::ParseError;
-use super::forecast::{self, Forecast};
-#[cfg(any(
-    feature = "postgres",
-    feature = "sqlite",
-    all(feature = "mysql", any(feature = "sqlx-0_8", feature = "sqlx-0_9"))
-))]
-use super::gapless::{Gapless, GaplessTransaction};
-use super::handle::Handle;
-use super::known::MOST_CHANGES;
-use super::number::SeriesNumber;
-use super::pattern::{Parsed, Pattern};
-use super::scopes::Scopes;
-use super::series_error::SeriesError;
-use super::status::{ScopeStatus, SeriesStatus};
-use super::store::{CounterRecord, SeriesRecord};
 use crate::engine::TakeError;
 #[cfg(feature = "async")]
 use crate::generator::blocking;
 #[cfg(feature = "async")]
 use crate::segment::SegmentError;
+use crate::series::error::SeriesError;
+use crate::series::form::date::Date;
+use crate::series::form::error::ParseError;
+use crate::series::form::number::SeriesNumber;
+use crate::series::form::pattern::{Parsed, Pattern};
+#[cfg(any(
+    feature = "postgres",
+    feature = "sqlite",
+    all(feature = "mysql", any(feature = "sqlx-0_8", feature = "sqlx-0_9"))
+))]
+use crate::series::gapless::{Gapless, GaplessTransaction};
+#[cfg(feature = "async")]
+use crate::series::memory::current::Open;
+use crate::series::memory::current::{Current, IfNone, Shared};
+use crate::series::memory::handle::Handle;
+use crate::series::memory::scopes::Scopes;
+use crate::series::memory::series_cache::MOST_CHANGES;
+use crate::series::store::{CounterRecord, SeriesRecord};
 use crate::sync::Arc;
+use forecast::Forecast;
+use status::{ScopeStatus, SeriesStatus};
 
 /// Hands out the numbers of one series, or of one scope of it, to any number of threads.
 ///
@@ -67,7 +72,7 @@ use crate::sync::Arc;
 /// ```
 #[derive(Clone)]
 pub struct SeriesGenerator {
-    pub(super) handle: Handle,
+    handle: Handle,
 }
 
 /// The most numbers that one call takes.

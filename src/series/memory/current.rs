@@ -4,17 +4,17 @@ use std::time::SystemTime;
 
 use arc_swap::ArcSwapOption;
 
-use super::counter::Counter;
-use super::known::{Known, KnownSeries, MOST_CHANGES};
-use super::number::SeriesNumber;
 use super::open_period::OpenPeriod;
-use super::period::Period;
-use super::scope::{ScopeError, valid_scope};
-use super::series_error::SeriesError;
+use super::series_cache::{Known, KnownSeries, MOST_CHANGES};
 use crate::by_name::Named;
 use crate::clock::{Clock, saturated, unix_ms};
 use crate::engine::{SegmentFailure, TakeError};
 use crate::segment::{Batch, PendingTag, SegmentError, SegmentGenerator, Segments};
+use crate::series::error::SeriesError;
+use crate::series::form::number::SeriesNumber;
+use crate::series::form::period::Period;
+use crate::series::form::scope::{ScopeError, valid_scope};
+use crate::series::store::counter::Counter;
 use crate::sync::{Arc, Mutex, lock};
 
 /// What all series of a store share.

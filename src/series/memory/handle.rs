@@ -1,16 +1,16 @@
 //! [`Handle`]: the shared part of [`SeriesGenerator`](super::SeriesGenerator) and of numbers that
 //! are counted in a transaction.
 
-use super::counter::Counter;
 use super::current::{Current, Shared};
-use super::date::Date;
-use super::known::KnownSeries;
-use super::number::SeriesNumber;
-use super::pattern::Pattern;
-use super::period::Period;
 use super::scopes::Scopes;
-use super::series_error::SeriesError;
-use super::store::SeriesVersion;
+use super::series_cache::KnownSeries;
+use crate::series::error::SeriesError;
+use crate::series::form::date::Date;
+use crate::series::form::number::SeriesNumber;
+use crate::series::form::pattern::Pattern;
+use crate::series::form::period::Period;
+use crate::series::store::SeriesVersion;
+use crate::series::store::counter::Counter;
 use crate::sync::Arc;
 
 /// One scope of a series, and the loader that keeps it supplied.

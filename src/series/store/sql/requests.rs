@@ -1,6 +1,6 @@
 //! The table of requests and their answers.
 
-use super::store::Remembered;
+use crate::series::store::Remembered;
 use crate::store::sql::{Cause, Error, Row, Transaction, Value};
 
 /// Whether a row is older than a day.

@@ -146,7 +146,7 @@ impl SeriesDefinition {
     }
 
     /// Whether its numbers are those of `before`, written wider.
-    pub(super) fn only_widens(&self, before: &SeriesDefinition) -> bool {
+    pub(crate) fn only_widens(&self, before: &SeriesDefinition) -> bool {
         self.pattern.only_widens(&before.pattern) && self.first == before.first
     }
 

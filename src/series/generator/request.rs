@@ -1,8 +1,8 @@
 //! What was answered to requests, so that one that is repeated gets the same numbers.
 
-use super::generator::SeriesGenerator;
-use super::series_error::SeriesError;
-use super::store::Remembered;
+use super::SeriesGenerator;
+use crate::series::error::SeriesError;
+use crate::series::store::Remembered;
 
 /// The most characters of a request's name.
 const MAX_REQUEST: usize = 64;

@@ -62,7 +62,7 @@ impl Date {
     }
 
     /// The first day of a year that is at most 9999.
-    pub(super) const fn first_of_year(year: u16) -> Date {
+    pub(crate) const fn first_of_year(year: u16) -> Date {
         Date { year, month: 1, day: 1 }
     }
 

@@ -1,9 +1,9 @@
 //! [`SeriesStatus`] and [`ScopeStatus`], the state of a scope.
 
-use super::period::Period;
-use super::series_error::SeriesError;
-use super::tight::{TightCounter, is_tight};
 use crate::segment::SegmentStatus;
+use crate::series::error::SeriesError;
+use crate::series::form::period::Period;
+use crate::series::memory::nearly_full::{TightCounter, is_tight};
 
 /// The state of one scope of a series in this process, from
 /// [`SeriesGenerator::status`](super::SeriesGenerator::status).

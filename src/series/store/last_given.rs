@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::mem;
 
 use super::counter::Counter;
-use super::series_error::SeriesError;
+use crate::series::error::SeriesError;
 use crate::sync::{Mutex, lock};
 
 /// How many counters are remembered at least: those that were used last.

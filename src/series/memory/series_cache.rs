@@ -5,17 +5,17 @@ use std::collections::{HashMap, HashSet};
 use arc_swap::ArcSwap;
 use jiff::tz::TimeZone;
 
-use super::counter::Counter;
-use super::date::Date;
-use super::given::Given;
+use super::nearly_full::{Tight, TightCounter};
 use super::open_period::OpenPeriod;
-use super::period::{Period, Unit};
-use super::series_error::SeriesError;
-use super::span::{Span, span_at};
-use super::store::{SeriesRecord, SeriesStore, SeriesVersion, Taken, Wanted};
-use super::tight::{Tight, TightCounter};
 use crate::clock::FIRST_PLAUSIBLE_MS;
 use crate::segment::load::supplier::Fullness;
+use crate::series::error::SeriesError;
+use crate::series::form::date::Date;
+use crate::series::form::period::{Period, Unit};
+use crate::series::form::span::{Span, span_at};
+use crate::series::store::counter::Counter;
+use crate::series::store::last_given::Given;
+use crate::series::store::{SeriesRecord, SeriesStore, SeriesVersion, Taken, Wanted};
 use crate::sync::{Arc, Mutex, lock};
 
 /// How often a call learns a series again that others change meanwhile.

@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::counter::Counter;
-use super::date::Date;
-use super::period::Period;
-use super::series_error::SeriesError;
-use super::store::SeriesRecord;
+use crate::series::error::SeriesError;
+use crate::series::form::date::Date;
+use crate::series::form::period::Period;
+use crate::series::store::SeriesRecord;
+use crate::series::store::counter::Counter;
 use crate::sync::{Mutex, lock};
 
 /// The most counters of a series that are kept.
@@ -16,16 +16,16 @@ const MOST: usize = 10_000;
 const TIGHT_PERCENT: u64 = 80;
 
 /// Whether it is time for a wider number where `last` of `largest` was given.
-pub(super) fn is_tight(last: u64, largest: u64) -> bool {
+pub(crate) fn is_tight(last: u64, largest: u64) -> bool {
     percent(last, largest) >= TIGHT_PERCENT
 }
 
 /// The part of the whole, in percent, rounded down.
-pub(super) fn percent(part: u64, whole: u64) -> u64 {
+pub(crate) fn percent(part: u64, whole: u64) -> u64 {
     saturated(u128::from(part) * 100 / u128::from(whole.max(1)))
 }
 
-pub(super) fn saturated(number: u128) -> u64 {
+pub(crate) fn saturated(number: u128) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
 }
 

@@ -2,12 +2,12 @@
 
 use std::time::SystemTime;
 
-use super::known::KnownSeries;
-use super::period::Period;
-use super::series_error::SeriesError;
-use super::store::CounterRecord;
-use super::tight::{is_tight, percent, saturated};
 use crate::clock::{from_unix_ms, unix_ms};
+use crate::series::error::SeriesError;
+use crate::series::form::period::Period;
+use crate::series::memory::nearly_full::{is_tight, percent, saturated};
+use crate::series::memory::series_cache::KnownSeries;
+use crate::series::store::CounterRecord;
 
 /// A pace is told after so many milliseconds. A process takes numbers for about a quarter of an
 /// hour at once, so the pace of a shorter time says little.
@@ -60,7 +60,7 @@ impl Forecast {
 
 /// The forecast for each counter of the present period. If there is none, for those of the newest
 /// period before it.
-pub(super) fn forecast(
+pub(crate) fn forecast(
     known: &KnownSeries,
     counters: &[CounterRecord],
     now: i64,

@@ -6,7 +6,7 @@ use std::fmt;
 use arc_swap::ArcSwap;
 
 use super::current::Current;
-use super::known::{KnownSeries, Rested};
+use super::series_cache::{KnownSeries, Rested};
 use crate::by_name::ByName;
 use crate::sync::{Arc, Mutex, lock};
 

@@ -4,22 +4,27 @@
 //! end. A row is made under the lock of its series' row, so that a change or a closing that is made
 //! meanwhile comes before it or after it.
 
+mod requests;
+
 use std::collections::HashMap;
 
-use super::answers;
-use super::counter::Counter;
-use super::date::Date;
-use super::definition::SeriesDefinition;
-use super::series_error::SeriesError;
-use super::store::{
-    CounterRecord, Remembered, SeriesRecord, SeriesStore, SeriesVersion, Taken, Wanted,
-};
 use crate::clock::from_unix_ms;
 use crate::segment::{SegmentTables, alike};
+use crate::series::error::SeriesError;
+use crate::series::form::date::Date;
+use crate::series::form::definition::SeriesDefinition;
+use crate::series::store::counter::Counter;
+use crate::series::store::{
+    CounterRecord, Remembered, SeriesRecord, SeriesStore, SeriesVersion, Taken, Wanted,
+};
+#[cfg(feature = "sqlite")]
+use crate::store::StorageError;
 use crate::store::sql::{
     self, Access, Call, Cause, Client, Error, Missing, Row, Schema, Transaction, VERSION, Value,
     Words,
 };
+#[cfg(feature = "sqlite")]
+use crate::store::sql::{Database as _, Deadline, Session as _};
 use crate::sync::{Arc, Mutex, lock};
 
 type Fault = sql::Fault<SeriesError>;
@@ -40,7 +45,7 @@ const VERSIONS: &str = "series, version, pattern, step, first_number, begins";
 const ITS_KEY: &str = "series = ? AND scope = ? AND period = ?";
 
 impl<D: SegmentTables> SqlSeries<D> {
-    pub(super) const SCHEMA: Schema = Schema {
+    const SCHEMA: Schema = Schema {
         sql: D::TABLES,
         version: VERSION,
         tables: &[
@@ -54,7 +59,7 @@ impl<D: SegmentTables> SqlSeries<D> {
                   ('uidring_series', 'uidring_series_version', 'uidring_series_counter', \
                   'uidring_request')",
     };
-    pub(super) const WORDS: Words = Words {
+    const WORDS: Words = Words {
         what: "the series in",
         no_tables: "its tables are not there; create a series, which makes them",
         foreign_tables: "its tables uidring_series, uidring_series_version, \
@@ -450,7 +455,7 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
 
     fn recall(&self, series: &str, request: &str) -> Result<Option<Remembered>, SeriesError> {
         self.transact(series, "read an answer in", Access::Read, |transaction| {
-            Ok(answers::find(transaction, series, request)?)
+            Ok(requests::find(transaction, series, request)?)
         })
     }
 
@@ -464,7 +469,7 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
         let new = Remembered { asked: asked.to_owned(), answer: answer.to_owned() };
         let store = || {
             self.transact(series, "store an answer in", Access::Write, |transaction| {
-                Ok(answers::store(transaction, series, request, &new)?)
+                Ok(requests::store(transaction, series, request, &new)?)
             })
         };
         match store() {
@@ -498,6 +503,32 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
             });
             Ok(counters)
         })
+    }
+}
+
+#[cfg(feature = "sqlite")]
+impl SqlSeries<sql::Sqlite> {
+    /// Makes the file and its tables where they are missing. Once they have been seen, they are not
+    /// made anew.
+    pub(crate) fn make(&self) -> Result<(), StorageError> {
+        if self.client.has_seen_tables() {
+            return self.check();
+        }
+        let deadline = Deadline::after(self.client.timeout);
+        let file = &self.client.database;
+        let made = file.create(&Self::SCHEMA, Access::Define, sql::Beside::Others, &deadline);
+        if made.map_err(|error| self.client.told(&Self::WORDS, "make the tables of", error))? {
+            self.client.tell_new();
+        }
+        Ok(())
+    }
+
+    /// Looks whether the file has the tables, and nothing more.
+    pub(crate) fn check(&self) -> Result<(), StorageError> {
+        let deadline = Deadline::after(self.client.timeout);
+        let connected = self.client.database.connect(&Self::SCHEMA, &deadline);
+        let looked = connected.and_then(|mut file| file.begin(Access::Read));
+        looked.map_err(|error| self.client.told(&Self::WORDS, "open", error))
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 
-use super::date::Date;
-use super::definition::SeriesDefinition;
-use super::series_error::SeriesError;
-use super::store::{SeriesRecord, SeriesVersion};
+use crate::series::error::SeriesError;
+use crate::series::form::date::Date;
+use crate::series::form::definition::SeriesDefinition;
+use crate::series::store::{SeriesRecord, SeriesVersion};
 
 /// Fails if a number that `new` writes from the day `begins` on could have the text of one that an
 /// older version of the series has written before.
