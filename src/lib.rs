@@ -309,41 +309,17 @@
 )]
 #![cfg_attr(any(uidring_loom, uidring_shuttle), allow(missing_docs, missing_debug_implementations))]
 
-mod by_name;
-mod crockford;
-mod door;
+mod backend;
 mod engine;
-mod event;
 mod filler;
-mod foreign;
 mod generator;
-mod integer;
 mod layout;
 mod number;
-#[cfg(any(
-    feature = "etcd",
-    feature = "http",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "zookeeper"
-))]
-mod pem;
 mod ring;
 #[cfg(all(test, not(any(uidring_loom, uidring_shuttle))))]
 mod simulation;
+mod support;
 mod sync;
-#[cfg(any(feature = "postgres", feature = "redis", feature = "zookeeper"))]
-mod tls;
-#[cfg(any(
-    feature = "etcd",
-    feature = "http",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite"
-))]
-mod told;
 mod uid;
 
 pub mod clock;
@@ -394,7 +370,7 @@ pub use uid::{Base32, ParseUidError, Uid, UidRangeError};
 
 /// For the tool, the service and the bindings, which are built on this library.
 #[doc(hidden)]
-pub use door::Door;
+pub use support::audience::Door;
 
 #[cfg(uidring_loom)]
 #[doc(hidden)]

@@ -5,7 +5,7 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
 
-use crate::integer::{self, integer};
+use crate::support::integer::{self, integer};
 
 /// A dense number of a tag: a whole number in `1..=2^63-1`.
 ///

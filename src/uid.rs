@@ -5,8 +5,8 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
 
-use crate::crockford;
-use crate::integer::{self, integer};
+use crate::support::base32;
+use crate::support::integer::{self, integer};
 
 /// One unique id: a whole number in `1..=2^63-1`.
 ///
@@ -89,7 +89,7 @@ impl Uid {
         let mut text = [b'0'; BASE32_LEN];
         let mut rest = self.get();
         for character in text.iter_mut().rev() {
-            *character = crockford::digit(rest);
+            *character = base32::digit(rest);
             rest >>= 5;
         }
         Base32 { uid: self, text }
@@ -114,7 +114,7 @@ impl Uid {
         }
         let mut value: u128 = 0;
         for (index, character) in text.chars().enumerate() {
-            let digit = crockford::lenient_value(character)
+            let digit = base32::lenient_value(character)
                 .ok_or(ParseUidError::Character { character, index })?;
             value = value << 5 | u128::from(digit);
         }

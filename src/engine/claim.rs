@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::engine::TakeError;
 use crate::engine::kind::by_kind;
 use crate::engine::timing::Timing as _;
-use crate::integer::{Integer, LARGEST};
+use crate::support::integer::{Integer, LARGEST};
 use crate::uid::Uid;
 
 /// Tickets that were claimed together and are not used yet.

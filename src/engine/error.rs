@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::clock::{human, utc_ms};
-use crate::door::MAX_LEAD;
+use crate::support::audience::MAX_LEAD;
 
 /// No UID can be taken.
 ///

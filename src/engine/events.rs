@@ -8,9 +8,9 @@ use std::time::{Duration, SystemTime};
 #[cfg(feature = "tracing")]
 use crate::clock::utc;
 use crate::engine::lead::LeadLimit;
-use crate::event::event;
 use crate::layout::Layout;
 use crate::registry::{Lease, RegistryError};
+use crate::support::callbacks::event;
 
 /// The error as the field of an event. Subscribers that know errors also show its causes.
 #[cfg(feature = "tracing")]

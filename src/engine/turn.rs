@@ -8,7 +8,7 @@ use crate::engine::TakeError;
 use crate::engine::kind::by_kind;
 use crate::engine::line::Line;
 use crate::engine::timing::Timing as _;
-use crate::foreign::caught;
+use crate::support::callbacks::caught;
 use crate::uid::Uid;
 
 /// A source of ids for tasks: a generator or a tag.

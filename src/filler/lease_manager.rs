@@ -5,6 +5,7 @@ use std::mem;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
+use crate::backend::StorageError;
 use crate::clock::Stopwatch;
 use crate::engine::Engine;
 use crate::engine::events;
@@ -15,7 +16,6 @@ use crate::filler::registry_calls::{Answer, CallThread, RegistryCalls};
 use crate::layout::Layout;
 use crate::registry::RegistryError;
 use crate::registry::{Lease, WorkerRegistry};
-use crate::store::StorageError;
 use crate::sync::Arc;
 
 /// The worker ids of a generator.

@@ -24,8 +24,8 @@ use crate::engine::fork;
 use crate::engine::signal::FillerState;
 use crate::filler::maintenance::Maintenance;
 use crate::filler::registry_calls::CallThread;
-use crate::foreign::caught;
 use crate::registry::RegistryError;
+use crate::support::callbacks::caught;
 use crate::sync::{
     Arc, AtomicBool, Condvar, Mutex, Ordering, Parker, ThreadId, lock, thread, thread_id,
     wait_timeout,

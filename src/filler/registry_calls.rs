@@ -4,11 +4,11 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::backend::StorageError;
 use crate::engine::Engine;
-use crate::foreign;
 use crate::registry::RegistryError;
 use crate::registry::{Lease, WorkerRegistry};
-use crate::store::StorageError;
+use crate::support::callbacks::caught;
 use crate::sync::{Arc, Mutex, ThreadId, lock, thread, thread_id};
 
 /// Runs registry calls, one at a time. Each has a thread that ends with its answer: there are at
@@ -70,7 +70,7 @@ impl RegistryCalls {
     /// How far the clock of this machine is ahead of the registry's, as the last call has shown it.
     /// Must not be called while a call is running.
     pub fn clock_skew_ms(&self) -> Option<i64> {
-        foreign::caught(|| lock(&self.mailbox.registry).clock_skew_ms()).flatten()
+        caught(|| lock(&self.mailbox.registry).clock_skew_ms()).flatten()
     }
 
     /// The thread of a call.

@@ -6,10 +6,10 @@ use std::io;
 use std::time::{Duration, SystemTime};
 
 use crate::clock::{human, is_plausible, utc};
-use crate::door::{ByDoor, MAX_LAG, MAX_LEAD};
 use crate::generator::UidGenerator;
 use crate::registry::RegistryError;
 use crate::ring::{MAX_SLOTS, MIN_SLOTS};
+use crate::support::audience::{ByDoor, MAX_LAG, MAX_LEAD};
 use crate::sync::Arc;
 
 /// A generator cannot be built.

@@ -7,7 +7,7 @@ use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use aes::{Aes256, Block};
 
 use super::key::Key;
-use crate::crockford;
+use crate::support::base32;
 use crate::uid::Uid;
 
 /// The characters behind the prefix: two bits of the key id and 128 of the block, five each.
@@ -196,10 +196,10 @@ impl Opaque {
         let mut characters = [0; CHARACTERS];
         // The first digit has the key id and the three bits of the block that the others have no
         // room for.
-        characters[0] = crockford::digit(u64::from(self.current.id) << 3 | (block >> 125) as u64);
+        characters[0] = base32::digit(u64::from(self.current.id) << 3 | (block >> 125) as u64);
         let mut rest = block << 3;
         for character in &mut characters[1..] {
-            *character = crockford::digit((rest >> 123) as u64);
+            *character = base32::digit((rest >> 123) as u64);
             rest <<= 5;
         }
         OpaqueText { prefix: &self.prefix, characters }
@@ -234,7 +234,7 @@ impl Opaque {
         }
         let (mut id, mut block) = (0, 0);
         for (at, character) in digits.chars().enumerate() {
-            let digit = crockford::value(character).ok_or_else(|| OpaqueError::Character {
+            let digit = base32::value(character).ok_or_else(|| OpaqueError::Character {
                 character,
                 index: self.prefix.chars().count() + 1 + at,
             })?;

@@ -4,10 +4,10 @@ use std::error::Error;
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
+use crate::backend::StorageError;
 use crate::clock::{human, utc};
-use crate::door::{ByDoor, MAX_LEAD, UID_GENERATOR};
 use crate::layout::Layout;
-use crate::store::StorageError;
+use crate::support::audience::{ByDoor, MAX_LEAD, UID_GENERATOR};
 
 /// An error returned by a registry of worker ids.
 ///

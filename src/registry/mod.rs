@@ -1,8 +1,6 @@
 //! Where worker ids come from.
 
 mod admin;
-#[cfg(feature = "mysql")]
-mod beside;
 #[cfg(feature = "contract")]
 pub mod contract;
 mod error;
@@ -17,16 +15,7 @@ mod fixed;
 ))]
 mod host;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
-mod key_registry;
-#[cfg(feature = "zookeeper")]
-mod leaf_worker;
-#[cfg(feature = "mysql")]
-mod mysql;
-mod pod;
-#[cfg(feature = "postgres")]
-mod postgres;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-mod records;
+mod keys;
 #[cfg(any(
     feature = "etcd",
     feature = "mysql",
@@ -37,35 +26,35 @@ mod records;
 ))]
 mod rules;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-mod sql_registry;
-#[cfg(feature = "sqlite")]
-mod sqlite;
-mod state_file;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-mod table;
-#[cfg(feature = "mysql")]
-mod worker_node;
+mod sql;
 
 pub use admin::{LeaseRecord, RegistryAdmin, WorkerKind, WorkerRecord};
 pub use error::RegistryError;
 pub use fixed::FixedWorker;
 #[cfg(feature = "zookeeper")]
-pub use leaf_worker::LeafWorker;
-#[cfg(feature = "mysql")]
-pub use mysql::MySqlRegistry;
+pub use keys::LeafWorker;
 #[cfg(feature = "postgres")]
-pub use postgres::PostgresRegistry;
+pub use sql::PostgresRegistry;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub use sql_registry::SqlRegistry;
+pub use sql::SqlRegistry;
 #[cfg(feature = "sqlite")]
-pub use sqlite::SqliteRegistry;
+pub use sql::SqliteRegistry;
 #[cfg(feature = "mysql")]
-pub use worker_node::UidGeneratorRegistry;
+pub use sql::{MySqlRegistry, UidGeneratorRegistry};
 
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
-pub(crate) use key_registry::KeyRegistry;
+pub(crate) use keys::KeyRegistry;
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
+pub(crate) use rules::Config;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub(crate) use table::Tables as RegistryTables;
+pub(crate) use sql::RegistryTables;
 
 use std::ops::RangeInclusive;
 use std::time::{Duration, SystemTime};

@@ -7,14 +7,13 @@ use std::process;
 use std::time::Duration;
 
 use super::host::Host;
-use super::{Lease, RegistryError, Request};
+use super::{Lease, RegistryError};
+use crate::backend::error::{self, Error};
 use crate::clock::{Clock, SystemClock, from_unix_ms, saturated, unix_ms};
 use crate::layout::{FieldOrder, Layout};
-use crate::store::RegistryOptions;
-use crate::store::call::{self, Error, random_text};
 use crate::sync::{Arc, Mutex, lock};
 
-pub(super) type Fault = call::Fault<RegistryError>;
+pub(super) type Fault = error::Fault<RegistryError>;
 
 /// The widest worker field has 42 bits.
 const MOST_IDS: u64 = 1 << 42;
@@ -125,18 +124,9 @@ pub struct Config {
 impl Config {
     pub const PERMANENT: Config = Config { host: None, lease: None, ids: Ids::ALL };
 
-    /// Takes over what the `options` set.
-    pub fn set(&mut self, options: &RegistryOptions) -> Result<(), RegistryError> {
-        if let Some((name, port)) = &options.host {
-            self.host = Some(Host::new(name, port));
-        }
-        if let Some(duration) = options.lease {
-            self.leased(duration);
-        }
-        if let Some((index, of)) = options.partition {
-            self.partition(index, of)?;
-        }
-        options.worker_ids.as_ref().map_or(Ok(()), |ids| self.worker_ids(ids))
+    /// The host that operators see beside an id.
+    pub fn host_is(&mut self, name: &str, port: &str) {
+        self.host = Some(Host::new(name, port));
     }
 
     pub fn leased(&mut self, duration: Duration) {
@@ -260,17 +250,6 @@ pub(super) fn next_id(given: u64, ids: &RangeInclusive<u64>) -> Result<u64, Faul
         }));
     }
     Ok(first.max(given + 1))
-}
-
-/// The lease that a registry gives first, where nobody has used it.
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub(super) fn first_lease(config: &Config, request: &Request) -> Result<Lease, Fault> {
-    let layout = &request.layout;
-    let worker = next_id(0, &config.ids.of(layout)?)?;
-    Ok(match config.lease {
-        None => Lease::permanent(worker, layout),
-        Some(duration) => lease_of(layout, duration, &random_text()?, worker, request.now),
-    })
 }
 
 /// The lease of `worker` from the tick `first` on, as a layout can use it.

@@ -4,11 +4,11 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
+use crate::backend::StorageError;
 use crate::clock::human;
 #[cfg(feature = "series")]
 use crate::engine::SegmentFailure;
 use crate::engine::TakeError;
-use crate::store::StorageError;
 use crate::sync::Arc;
 
 /// An error returned by a source of segments.

@@ -217,7 +217,7 @@ pub mod text {
     use serde::{Deserializer, Serializer};
 
     use super::{ExactVisitor, PhantomData};
-    use crate::integer::Integer;
+    use crate::support::integer::Integer;
 
     /// Writes the field, a [`Uid`](crate::Uid) or a [`Number`](crate::segment::Number), for
     /// `#[serde(with)]`.
@@ -269,7 +269,7 @@ pub mod number {
     use serde::{Deserializer, Serializer};
 
     use super::{IntegerVisitor, PhantomData};
-    use crate::integer::Integer;
+    use crate::support::integer::Integer;
 
     /// Writes the field, a [`Uid`](crate::Uid) or a [`Number`](crate::segment::Number), for
     /// `#[serde(with)]`.

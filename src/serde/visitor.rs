@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use serde::de::{Error, Unexpected, Visitor};
 
-use crate::integer::Integer;
+use crate::support::integer::Integer;
 use crate::uid::Uid;
 
 /// The largest integer of JavaScript that no other one is rounded to.

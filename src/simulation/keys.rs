@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use crate::backend::keys::{KeyStore, Memory, Version};
 use crate::layout::Layout;
 use crate::registry::{
     KeyRegistry, Lease, RegistryAdmin, RegistryError, Request, WorkerRegistry, contract,
@@ -13,13 +14,11 @@ use crate::segment::{
     KeySegments, Segment, SegmentAdmin, SegmentError, SegmentSource, Tag, TagChange,
     contract as segments,
 };
-use crate::store::RegistryOptions;
-use crate::store::keys::{KeyStore, Memory, Version};
 use crate::sync::{Arc, Mutex, lock, sleep, thread};
 
 fn leased<K: KeyStore>(store: &K, duration: Duration) -> KeyRegistry<K> {
     let mut registry = KeyRegistry::on(store.clone());
-    registry.config.set(&RegistryOptions::new().leased(duration)).unwrap();
+    registry.config.leased(duration);
     registry
 }
 

@@ -31,13 +31,13 @@ use crate::filler::Filler;
 use crate::filler::allowance::Allowance;
 use crate::filler::lease_manager::LeaseManager;
 use crate::filler::maintenance::Maintenance;
-use crate::foreign::caught;
 use crate::generator::UidGenerator;
 use crate::generator::builder::Builder;
 use crate::generator::local::LocalTaker;
 use crate::layout::{FieldOrder, Layout};
 use crate::registry::RegistryError;
 use crate::registry::{Lease, Request, WorkerRegistry};
+use crate::support::callbacks::caught;
 use crate::sync::{Arc, Mutex, lock, thread};
 use crate::uid::Uid;
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::SECOND;
+use crate::backend::StorageError;
 use crate::segment::load::alarm::SLOW;
 use crate::segment::load::events::Event;
 use crate::segment::load::loaded_tag::LoadedTag;
@@ -16,7 +17,6 @@ use crate::segment::load::supplier::Telling;
 use crate::segment::load::trouble::{SourcePanicked, Trouble};
 use crate::segment::tag::request_list::RequestList;
 use crate::segment::{Segment, SegmentError};
-use crate::store::StorageError;
 use crate::sync::{Arc, lock};
 
 const STEP: u64 = 20;

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::{HOUR, SECOND};
+use crate::backend::StorageError;
 use crate::engine::TakeError;
 use crate::ring::segments::{Found, SegmentChain};
 use crate::segment::load::loaded_tag::LoadedTag;
@@ -16,7 +17,6 @@ use crate::segment::tag::claim::{Claim, Numbers};
 use crate::segment::tag::request_list::RequestList;
 use crate::segment::tag::supply::Supply;
 use crate::segment::{Segment, SegmentError};
-use crate::store::StorageError;
 use crate::sync::{Arc, lock};
 use std::time::Duration;
 

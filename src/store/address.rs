@@ -3,6 +3,9 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
+use crate::backend::address::ON_NETWORK;
+use crate::backend::address::redaction::without_password;
+
 /// What an address is of.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Address {
@@ -22,9 +25,6 @@ pub(super) enum Address {
     /// Neither. It may be a list of keys and values, with a password among them.
     Unclear,
 }
-
-/// What ends the address of a file that may be on a network file system.
-pub const ON_NETWORK: &str = "?network_file_system=yes";
 
 /// Whether an address permits that its file is on a network file system.
 pub(super) fn is_on_network(address: &OsStr) -> bool {
@@ -148,120 +148,13 @@ fn is_path(text: &str) -> bool {
     }
 }
 
-/// What to do about a user or a password that the address cannot be read with.
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "zookeeper"
-))]
-pub(super) const ESCAPES: &str = "if its user or password has one of /, @, #, ?, : and %, write \
-                                  these as %2F, %40, %23, %3F, %3A and %25";
-
-/// What is wrong with the address of a server whose user or password has a character that means
-/// something else there, if it shows. Nothing of the address is in it, as that may be a part of the
-/// password.
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "zookeeper"
-))]
-pub(super) fn escape_problem(url: &str) -> Option<String> {
-    let (_, rest) = url.split_once("://")?;
-    let (place, behind) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-    let (path, parameters) = behind.split_at(behind.find('?').unwrap_or(behind.len()));
-    let user = place.rsplit_once('@').map(|(user, _)| user);
-    if user.is_some_and(|user| user.contains('@')) || path.contains('@') || rest.contains('#') {
-        return Some(format!("{ESCAPES}; any @ or # behind the host is written so, too"));
-    }
-    // A host and a port, perhaps, or a user and the first part of a password.
-    if parameters.contains('@') && user.is_none() && place.contains(':') {
-        return Some(format!("{ESCAPES}; any @ behind the host is written so, too"));
-    }
-    let mut pieces = user?.split('%');
-    let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_owned();
-    for piece in pieces {
-        let digits = piece.get(..2).filter(|two| two.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        let Some(byte) = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) else {
-            return Some(ESCAPES.to_owned());
-        };
-        bytes.push(byte);
-        bytes.extend(&piece.as_bytes()[2..]);
-    }
-    let is_text = String::from_utf8(bytes).is_ok();
-    (!is_text).then(|| format!("{ESCAPES}; as they are, its escapes are no text in UTF-8"))
-}
-
-/// What is shown of an address where it is unclear what in it is the password.
-pub(super) const UNCLEAR: &str = "(an address)";
-
-/// An address of a server as it may be shown or logged: with the user, but without the password and
-/// without the parameters, which may hold one.
-///
-/// ```
-/// use uidring::store::without_password;
-///
-/// let address = "postgres://orders:secret@db.example.com:5432/orders?sslmode=require";
-/// assert_eq!(without_password(address), "postgres://orders@db.example.com:5432/orders");
-/// // Anything else may be a list of keys and values, with a password among them.
-/// assert_eq!(without_password("host=db password=secret"), "(an address)");
-/// ```
-#[must_use]
-pub fn without_password(address: &str) -> String {
-    let (url, hidden) = address.split_at(address.find(['?', '#']).unwrap_or(address.len()));
-    let Some((scheme, rest)) = url.split_once("://").filter(|(scheme, _)| is_word(scheme)) else {
-        return UNCLEAR.to_owned();
-    };
-    if hidden.contains('@') && rest.contains(':') {
-        // Not the port and the parameters, perhaps, but two parts of a password.
-        return format!("{scheme}://{UNCLEAR}");
-    }
-    match rest.rsplit_once('@') {
-        Some((user, host)) => {
-            format!("{scheme}://{}@{host}", user.split(':').next().unwrap_or(user))
-        }
-        // What follows a host may be a port. Anything else may be the password of a user.
-        None if ports(rest).any(|port| !port.bytes().all(|byte| byte.is_ascii_digit())) => {
-            format!("{scheme}://{UNCLEAR}")
-        }
-        None => format!("{scheme}://{rest}"),
-    }
-}
-
-/// What follows the colon of each host, in an address without a user.
-fn ports(rest: &str) -> impl Iterator<Item = &str> {
-    let hosts = rest.split('/').next().unwrap_or(rest).split(',');
-    hosts.filter_map(|host| {
-        // In brackets there are colons, too.
-        let behind = host.rsplit_once(']').map_or(host, |(_, behind)| behind);
-        behind.split_once(':').map(|(_, port)| port)
-    })
-}
-
-/// Nothing that may be a part of a password.
-pub(super) fn is_word(text: &str) -> bool {
-    !text.is_empty()
-        && text.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
-}
-
 #[cfg(test)]
 #[allow(clippy::panic)] // a test that cannot go on has failed
 mod tests {
     use std::ffi::OsStr;
     use std::path::PathBuf;
 
-    #[cfg(any(
-        feature = "etcd",
-        feature = "mysql",
-        feature = "postgres",
-        feature = "redis",
-        feature = "zookeeper"
-    ))]
-    use super::escape_problem;
-    use super::{Address, without_password};
+    use super::Address;
 
     fn parse(text: &str) -> Address {
         Address::parse(OsStr::new(text))
@@ -380,76 +273,6 @@ mod tests {
             "file:secret.db",
         ] {
             assert_eq!(parse(keys), Address::Unclear, "{keys}");
-        }
-    }
-
-    #[test]
-    #[cfg(any(
-        feature = "etcd",
-        feature = "mysql",
-        feature = "postgres",
-        feature = "redis",
-        feature = "zookeeper"
-    ))]
-    fn a_character_that_ends_a_password_is_told() {
-        for rest in [
-            "t:p@ss/w:rd@host/ids",
-            "t:p/ss@host/ids",
-            "t:p@ss@host/ids",
-            "t@x:p@host",
-            "t:p#ss@host/ids",
-            "t:p?ss@host/ids",
-            "t:p/s?s@host/ids",
-            "t:p?s/s@host/ids",
-            "t:100%@host/ids",
-            "t:100%2@host/ids",
-            "t:100%zz@host/ids",
-            "t:p%+1@host/ids",
-            "t:p%\u{e9}@host/ids",
-            "t:p%ff@host/ids",
-            "t:p@ss@h1:1,h2:2/ids",
-            "t:p/ss@h1:1,h2:2/ids",
-            ":p#ss@h1,h2",
-            "t:pss@host/i@ds",
-            "t:pss@host/ids#x",
-        ] {
-            for scheme in ["postgres", "mysql", "etcds", "zookeeper", "redis"] {
-                let problem = escape_problem(&format!("{scheme}://{rest}"));
-                let problem = problem.unwrap_or_else(|| panic!("{rest}"));
-                assert!(
-                    problem.starts_with("if its user or password has one of /, @, #, ?, : and")
-                );
-            }
-        }
-        for good in [
-            "t:p%40ss%2Fw%3ard%C3%A9@host/ids?x=a@b",
-            "t:p:ss@host/ids",
-            "t:p+&=!$,;@h1:1,[::1]:2/ids",
-            "host:5432/ids?passfile=/a%",
-            "host/ids?user=me@here",
-            "t@host",
-            ":@host",
-            "",
-        ] {
-            assert_eq!(escape_problem(&format!("mysql://{good}")), None, "{good}");
-        }
-    }
-
-    #[test]
-    fn passwords_are_not_shown() {
-        for (url, shown) in [
-            ("postgres://me:secret@db:5432/ids?sslmode=require", "postgres://me@db:5432/ids"),
-            ("mysql://me:se@cret@db/ids", "mysql://me@db/ids"),
-            ("postgres://db/ids?user=me&password=secret", "postgres://db/ids"),
-            ("postgres:///ids", "postgres:///ids"),
-            ("host=db password=secret", "(an address)"),
-            ("host=db password=sec://ret", "(an address)"),
-            ("postgres://me:sec?ret@db/ids", "postgres://(an address)"),
-            ("mysql://me:sec#ret@db/ids", "mysql://(an address)"),
-            ("mysql://me:s@ec?ret@db/ids", "mysql://(an address)"),
-            ("postgres://db/ids?user=me@here", "postgres://db/ids"),
-        ] {
-            assert_eq!(without_password(url), shown);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use super::storage_error::StorageError;
+use crate::backend::storage_error::StorageError;
 
 /// An error returned by [`Store::open`](crate::Store::open): no store has this address. No field
 /// holds a password.

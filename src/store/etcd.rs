@@ -97,7 +97,7 @@ pub(super) const KIND: Kind = Kind {
     schemes: &["etcd", "etcds"],
     #[cfg(feature = "etcd")]
     open: Some(|address| {
-        super::key_server::open(address, KIND.schemes[0], super::keys::Etcd::at, |_| None)
+        super::key_server::open(address, KIND.schemes[0], crate::backend::keys::Etcd::at, |_| None)
     }),
     #[cfg(not(feature = "etcd"))]
     open: None,

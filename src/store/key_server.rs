@@ -3,14 +3,14 @@
 use std::ffi::OsStr;
 use std::fmt;
 
-use super::call::Error;
 use super::error::StoreError;
-use super::keys::KeyStore;
 use super::kind::{AnyRegistry, Backend, Calls};
 use super::options::{RegistryOptions, Table};
 use super::refusals::{no_cosid, no_uid_generator};
 use super::server_address;
-use super::storage_error::StorageError;
+use crate::backend::error::Error;
+use crate::backend::keys::KeyStore;
+use crate::backend::storage_error::StorageError;
 use crate::registry::{KeyRegistry, RegistryError};
 use crate::segment::{KeySegments, SegmentAdmin, SegmentError, TinyIdToken};
 #[cfg(feature = "series")]
@@ -79,7 +79,7 @@ impl<K: KeyStore> Backend for Server<K> {
         if let Some(timeout) = calls.timeout {
             registry.client.timeout = timeout;
         }
-        registry.config.set(options)?;
+        options.configure(&mut registry.config)?;
         Ok(Box::new(registry))
     }
 
@@ -109,7 +109,7 @@ impl<K: KeyStore> Backend for Server<K> {
     }
 
     #[cfg(feature = "zookeeper")]
-    fn zookeeper(&self) -> Option<&super::keys::ZooKeeper> {
+    fn zookeeper(&self) -> Option<&crate::backend::keys::ZooKeeper> {
         (&self.store as &dyn std::any::Any).downcast_ref()
     }
 }

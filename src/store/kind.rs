@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::error::StoreError;
 use super::options::{RegistryOptions, Table};
 #[cfg(feature = "series")]
-use super::storage_error::StorageError;
+use crate::backend::storage_error::StorageError;
 use crate::registry::{RegistryAdmin, RegistryError};
 use crate::segment::{SegmentAdmin, SegmentError, TinyIdToken};
 #[cfg(feature = "series")]
@@ -75,7 +75,7 @@ pub(super) trait Backend: Debug + Send + Sync {
 
     /// The servers of ZooKeeper, if it is one.
     #[cfg(feature = "zookeeper")]
-    fn zookeeper(&self) -> Option<&super::keys::ZooKeeper> {
+    fn zookeeper(&self) -> Option<&crate::backend::keys::ZooKeeper> {
         None
     }
 }

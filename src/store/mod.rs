@@ -52,63 +52,14 @@
 //! it puts a whole file in the place of the old one. [`Store::renew`] has a running store go by
 //! another address.
 
-pub(crate) mod address;
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
-))]
-pub(crate) mod call;
-#[cfg(any(
-    feature = "etcd",
-    feature = "http",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
-))]
-pub(crate) mod deadline;
+mod address;
 mod error;
 pub mod etcd;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 mod key_server;
-#[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
-pub(crate) mod keys;
 mod kind;
 mod mysql;
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
-))]
-pub(crate) mod news;
 mod options;
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
-))]
-#[cfg_attr(
-    not(any(
-        feature = "etcd",
-        feature = "mysql",
-        feature = "postgres",
-        feature = "redis",
-        feature = "zookeeper"
-    )),
-    allow(dead_code) // a file has no password
-)]
-mod password;
 mod postgres;
 pub mod redis;
 #[cfg(any(
@@ -120,18 +71,8 @@ pub mod redis;
     feature = "zookeeper"
 ))]
 mod refusals;
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "zookeeper"
-))]
-mod renewal;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod rows;
-#[cfg(any(feature = "etcd", feature = "http", feature = "redis"))]
-pub(crate) mod said;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod server;
 #[cfg(any(
@@ -142,16 +83,14 @@ mod server;
     feature = "zookeeper"
 ))]
 mod server_address;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub(crate) mod sql;
 mod sqlite;
-mod storage_error;
 pub mod zookeeper;
 
-pub use address::{path_of, without_password};
+pub use crate::backend::StorageError;
+pub use crate::backend::address::redaction::without_password;
+pub use address::path_of;
 pub use error::StoreError;
 pub use options::{RegistryOptions, Table};
-pub use storage_error::StorageError;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -162,6 +101,7 @@ use std::time::{Duration, SystemTime};
 use address::{Address, is_on_network};
 use kind::{AnyRegistry, Backend, Calls, Kind, Open};
 
+use crate::backend::storage_error::other_store;
 use crate::layout::Layout;
 #[cfg(feature = "zookeeper")]
 use crate::registry::LeafWorker;
@@ -342,7 +282,7 @@ impl Store {
         let other = open(&place)?.name();
         Err(StoreError::Address(StorageError::unusable(
             format!("the store {other}"),
-            storage_error::other_store(&self.to_string()),
+            other_store(&self.to_string()),
         )))
     }
 

@@ -11,7 +11,7 @@ pub(super) const KIND: Kind = Kind {
         super::server::open(
             address,
             KIND.schemes[0],
-            super::sql::MySql::at,
+            crate::backend::sql::MySql::at,
             Some(|registry| Box::new(registry.uid_generator())),
         )
     }),

@@ -3,6 +3,16 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
+use crate::registry::{Config, RegistryError};
+
 /// How a [`Store`](crate::Store) gives worker ids: each once and for ever, from the whole worker
 /// field, unless set otherwise.
 ///
@@ -74,6 +84,28 @@ impl RegistryOptions {
     #[must_use]
     pub fn uid_generator(self) -> RegistryOptions {
         RegistryOptions { uid_generator: true, ..self }
+    }
+
+    #[cfg(any(
+        feature = "etcd",
+        feature = "mysql",
+        feature = "postgres",
+        feature = "redis",
+        feature = "sqlite",
+        feature = "zookeeper"
+    ))]
+    /// Sets in `config` what is set here.
+    pub(super) fn configure(&self, config: &mut Config) -> Result<(), RegistryError> {
+        if let Some((name, port)) = &self.host {
+            config.host_is(name, port);
+        }
+        if let Some(duration) = self.lease {
+            config.leased(duration);
+        }
+        if let Some((index, of)) = self.partition {
+            config.partition(index, of)?;
+        }
+        self.worker_ids.as_ref().map_or(Ok(()), |ids| config.worker_ids(ids))
     }
 }
 

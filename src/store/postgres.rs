@@ -8,7 +8,7 @@ pub(super) const KIND: Kind = Kind {
     schemes: &["postgres", "postgresql"],
     #[cfg(feature = "postgres")]
     open: Some(|address| {
-        super::server::open(address, KIND.schemes[0], super::sql::Postgres::at, None)
+        super::server::open(address, KIND.schemes[0], crate::backend::sql::Postgres::at, None)
     }),
     #[cfg(not(feature = "postgres"))]
     open: None,

@@ -96,9 +96,12 @@ pub(super) const KIND: Kind = Kind {
     schemes: &["redis", "rediss"],
     #[cfg(feature = "redis")]
     open: Some(|address| {
-        super::key_server::open(address, KIND.schemes[0], super::keys::Redis::at, |store| {
-            Some(cosid(store))
-        })
+        super::key_server::open(
+            address,
+            KIND.schemes[0],
+            crate::backend::keys::Redis::at,
+            |store| Some(cosid(store)),
+        )
     }),
     #[cfg(not(feature = "redis"))]
     open: None,
@@ -106,7 +109,7 @@ pub(super) const KIND: Kind = Kind {
 
 /// The counters of `CosId` on the server. All sources know of the tags that one has created.
 #[cfg(feature = "redis")]
-fn cosid(store: &super::keys::Redis) -> super::key_server::CosId {
+fn cosid(store: &crate::backend::keys::Redis) -> super::key_server::CosId {
     use crate::segment::CosIdSegments;
     use crate::sync::Arc;
 

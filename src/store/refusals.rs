@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::call::{Error, Words};
 use super::error::StoreError;
-use super::storage_error::StorageError;
-use crate::door::UID_GENERATOR;
+use crate::backend::error::{Error, Words};
+use crate::backend::storage_error::StorageError;
 use crate::registry::RegistryError;
+use crate::support::audience::UID_GENERATOR;
 
 /// Nothing is looked for in the store while its address is read.
 const WORDS: Words = Words {

@@ -3,6 +3,7 @@
 use super::kind::Calls;
 use super::options::{RegistryOptions, Table};
 use super::refusals::no_cosid;
+use crate::backend::sql::Client;
 use crate::registry::{RegistryError, RegistryTables, SqlRegistry};
 use crate::segment::{
     Leaf, SegmentAdmin, SegmentError, SegmentSource, SegmentTable, SegmentTables, SqlSegments,
@@ -10,7 +11,6 @@ use crate::segment::{
 };
 #[cfg(feature = "series")]
 use crate::series::SqlSeries;
-use crate::store::sql::Client;
 use crate::sync::Arc;
 
 /// What a store with SQL gives clones of. All have clones of one client, so that each of them knows
@@ -50,7 +50,7 @@ impl<D: RegistryTables + SegmentTables> Rows<D> {
     ) -> Result<SqlRegistry<D>, RegistryError> {
         let mut registry = self.registry.clone();
         set(&mut registry.client, calls);
-        registry.config.set(options)?;
+        options.configure(&mut registry.config)?;
         Ok(registry)
     }
 

@@ -8,9 +8,9 @@ use super::options::{RegistryOptions, Table};
 use super::refusals::no_uid_generator;
 use super::rows::Rows;
 use super::server_address;
-use super::sql::Error;
+use crate::backend::sql::Error;
 #[cfg(feature = "series")]
-use super::storage_error::StorageError;
+use crate::backend::storage_error::StorageError;
 use crate::registry::{RegistryError, RegistryTables, SqlRegistry};
 use crate::segment::{SegmentAdmin, SegmentError, SegmentTables, TinyIdToken};
 #[cfg(feature = "series")]

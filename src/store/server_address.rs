@@ -1,9 +1,10 @@
 //! What is said where the address of a server cannot be used.
 
-use super::address::{ESCAPES, UNCLEAR, without_password};
-use super::call::Error;
 use super::error::StoreError;
 use super::refusals;
+use crate::backend::address::escapes::ESCAPES;
+use crate::backend::address::redaction::{UNCLEAR, without_password};
+use crate::backend::error::Error;
 
 /// What ends a user or a password in an address, unless it is escaped.
 const SEPARATORS: [char; 5] = ['@', '/', '?', '#', '&'];

@@ -18,6 +18,10 @@ mod built_in {
     use std::path::Path;
 
     use super::KIND;
+    use crate::backend::sql::{Database, Error, Sqlite};
+    use crate::backend::storage_error;
+    #[cfg(feature = "series")]
+    use crate::backend::storage_error::StorageError;
     use crate::registry::RegistryError;
     use crate::segment::{SegmentAdmin, SegmentError, TinyIdToken};
     #[cfg(feature = "series")]
@@ -27,10 +31,6 @@ mod built_in {
     use crate::store::options::{RegistryOptions, Table};
     use crate::store::refusals::{no_uid_generator, refused};
     use crate::store::rows::Rows;
-    use crate::store::sql::{Database, Error, Sqlite};
-    use crate::store::storage_error;
-    #[cfg(feature = "series")]
-    use crate::store::storage_error::StorageError;
     use crate::sync::Arc;
 
     pub(super) fn open(path: &OsStr) -> Result<Arc<dyn Backend>, StoreError> {

@@ -100,7 +100,12 @@ pub(super) const KIND: Kind = Kind {
     schemes: &["zookeeper", "zookeepers"],
     #[cfg(feature = "zookeeper")]
     open: Some(|address| {
-        super::key_server::open(address, KIND.schemes[0], super::keys::ZooKeeper::at, |_| None)
+        super::key_server::open(
+            address,
+            KIND.schemes[0],
+            crate::backend::keys::ZooKeeper::at,
+            |_| None,
+        )
     }),
     #[cfg(not(feature = "zookeeper"))]
     open: None,

@@ -27,7 +27,7 @@ fn no_cause_that_the_library_knows_is_left_out() {
     assert_eq!(tried(errors), variants(source, "RegistryError"));
     let source = include_str!("../../../src/segment/error.rs");
     assert_eq!(tried(segment_errors()), variants(source, "SegmentError"));
-    let source = include_str!("../../../src/store/storage_error.rs");
+    let source = include_str!("../../../src/backend/storage_error.rs");
     assert_eq!(tried(storage_errors()), variants(source, "StorageError"));
     // Of series, what a client does wrong and what the next request mends is no trouble.
     let source = include_str!("../../../src/series/error/mod.rs");

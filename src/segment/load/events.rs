@@ -11,10 +11,10 @@ use std::io;
 use std::mem;
 use std::time::Duration;
 
-use crate::event::event;
 use crate::segment::SegmentError;
 use crate::segment::load::supplier::{Subject, Telling};
 use crate::segment::load::trouble::Trouble;
+use crate::support::callbacks::event;
 use crate::sync::{Arc, ThreadId, thread_id};
 
 /// The most events that are queued while a subscriber blocks.

@@ -1,12 +1,12 @@
 //! [`LoadedTag`]: a tag with its loader state.
 
-use crate::by_name::Named;
 #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
 use crate::engine::fork::Abandon;
 #[cfg(feature = "series")]
 use crate::segment::SegmentError;
 use crate::segment::load::stock::Stock;
 use crate::segment::tag::engine::TagEngine;
+use crate::support::named::Named;
 use crate::sync::Mutex;
 #[cfg(feature = "series")]
 use crate::sync::lock;

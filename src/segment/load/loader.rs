@@ -9,7 +9,6 @@ use crate::clock::Stopwatch;
 use crate::engine::TakeError;
 #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
 use crate::engine::fork::{self, Abandon};
-use crate::foreign::caught;
 use crate::segment::load::events;
 use crate::segment::load::label::Label;
 use crate::segment::load::loaded_tag::LoadedTag;
@@ -21,6 +20,7 @@ use crate::segment::load::supplier::{Supplier, Telling};
 use crate::segment::load::trouble::SourcePanicked;
 use crate::segment::tag::request_list::RequestList;
 use crate::segment::{SegmentError, SegmentSource};
+use crate::support::callbacks::caught;
 use crate::sync::{
     Arc, AtomicBool, Condvar, Mutex, MutexGuard, Ordering, Parker, ThreadId, lock, thread,
     thread_id, wait_timeout,

@@ -7,11 +7,9 @@ use std::mem;
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::by_name::ByName;
 #[cfg(feature = "async")]
 use crate::engine::line::CALL_PATIENCE;
 use crate::engine::{SegmentFailure, TakeError};
-use crate::foreign::caught;
 use crate::segment::load::alarm::Alarms;
 #[cfg(feature = "metrics")]
 use crate::segment::load::alarm::Measured;
@@ -24,6 +22,8 @@ use crate::segment::load::trouble::{Trouble, kind};
 use crate::segment::tag::engine::{Level, TagEngine, is_worth_waiting};
 use crate::segment::tag::request_list::RequestList;
 use crate::segment::{Segment, SegmentError};
+use crate::support::callbacks::caught;
+use crate::support::named::ByName;
 use crate::sync::{Arc, Mutex, Ordering, fence, lock};
 
 /// One call to the source.

@@ -3,9 +3,9 @@
 use std::error::Error;
 use std::fmt;
 
+use crate::backend::StorageError;
 use crate::engine::SegmentFailure;
 use crate::segment::SegmentError;
-use crate::store::StorageError;
 
 /// Why a tag gets no numbers. Each kind causes one event, until the tag has recovered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

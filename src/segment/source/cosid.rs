@@ -19,9 +19,9 @@ use std::time::Duration;
 use super::admin::{MaxStep, SegmentAdmin, TagChange};
 use super::limits::Limits;
 use super::row::{Counting, Row, last_before};
+use crate::backend::StorageError;
+use crate::backend::keys::{Counted, Deadline, Error, KeyStore, Redis, Words};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
-use crate::store::StorageError;
-use crate::store::keys::{Counted, Deadline, Error, KeyStore, Redis, Words};
 use crate::sync::{Arc, Mutex, lock};
 
 const START: &str = "cosid:{";

@@ -9,15 +9,15 @@ use super::admin::{SegmentAdmin, TagChange};
 use super::known_rows::{KnownRows, NotBack};
 use super::limits::Limits;
 use super::row::{Counting, Row, alike, last_before};
-use crate::clock::{Stopwatch, from_unix_ms};
-use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
-use crate::store::call;
-use crate::store::keys::{
+use crate::backend::error;
+use crate::backend::keys::{
     Call, Client, Document, Error, KeyStore, Transaction, Words, name_of, text_of,
 };
+use crate::clock::{Stopwatch, from_unix_ms};
+use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 use crate::sync::{Mutex, lock};
 
-type Fault = call::Fault<SegmentError>;
+type Fault = error::Fault<SegmentError>;
 
 const SEGMENTS: &str = "segments";
 
@@ -288,6 +288,6 @@ fn record(row: &Row, document: &Document) -> TagRecord {
 }
 
 fn row_number() -> Result<i64, Error> {
-    let number = u64::from_str_radix(&call::random_text()?[..16], 16);
+    let number = u64::from_str_radix(&error::random_text()?[..16], 16);
     Ok(number.map_or(0, |number| number >> (u64::BITS - ROW_BITS)).cast_signed())
 }

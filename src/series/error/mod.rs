@@ -5,6 +5,7 @@ mod driver;
 use std::error::Error;
 use std::fmt;
 
+use crate::backend::StorageError;
 use crate::clock::utc_ms;
 use crate::engine::{SegmentFailure, TakeError};
 use crate::segment::SegmentError;
@@ -12,7 +13,6 @@ use crate::series::form::date::Date;
 use crate::series::form::error::{FormatError, SeriesDefinitionError};
 use crate::series::form::period::Period;
 use crate::series::form::scope::ScopeError;
-use crate::store::StorageError;
 use crate::sync::Arc;
 
 /// An error returned by a series, or by the store that it is in.

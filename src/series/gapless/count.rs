@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
+use crate::backend::sql::{Value, now};
 use crate::series::error::SeriesError;
 use crate::series::form::date::Date;
 use crate::series::form::number::SeriesNumber;
@@ -11,7 +12,6 @@ use crate::series::memory::series_cache::MOST_CHANGES;
 use crate::series::store::SeriesRecord;
 use crate::series::store::counter::Counter;
 use crate::series::store::sql::record_of_texts;
-use crate::store::sql::{Value, now};
 use crate::sync::Arc;
 
 /// A series, and the day whose number is counted.
@@ -254,7 +254,7 @@ struct Words {
 
 /// The lock of a row that others share already is given at once, before somebody who waits to
 /// change the row: nobody could, for as long as such transactions overlap. This lock is given in
-/// turn. Its key is that of [`sql::Dialect::turn`](crate::store::sql::Dialect::turn).
+/// turn. Its key is that of [`sql::Dialect::turn`](crate::backend::sql::Dialect::turn).
 const TURN: &str = "AND pg_advisory_xact_lock_shared(tableoid::INT, hashtext(name)) IS NOT NULL";
 
 const ON_CONFLICT: &str = "ON CONFLICT (series, scope, period) DO UPDATE SET";

@@ -5,9 +5,9 @@ use rusqlite::{ToSql, Transaction, params_from_iter};
 
 use super::GaplessTransaction;
 use super::count::{Dialect, Driver, DriverError, Gapless, Texts, without_waiting};
+use crate::backend::sql::Value;
 use crate::series::error::SeriesError;
 use crate::series::form::number::SeriesNumber;
-use crate::store::sql::Value;
 
 impl GaplessTransaction for Transaction<'_> {
     type Taken<'a>

@@ -4,7 +4,7 @@ use std::any::Any;
 
 use super::count::{Dialect, Driver, DriverError, Gapless, Texts};
 use super::{Counting, GaplessTransaction};
-use crate::store::sql::Value;
+use crate::backend::sql::Value;
 
 /// By the name of sqlx's driver.
 fn dialect(name: &str) -> Dialect {

@@ -5,7 +5,7 @@ use tokio_postgres::types::ToSql;
 
 use super::count::{Dialect, Driver, DriverError, Gapless, Texts};
 use super::{Counting, GaplessTransaction};
-use crate::store::sql::Value;
+use crate::backend::sql::Value;
 
 impl GaplessTransaction for Transaction<'_> {
     type Taken<'a>

@@ -6,7 +6,6 @@ use arc_swap::ArcSwapOption;
 
 use super::open_period::OpenPeriod;
 use super::series_cache::{Known, KnownSeries, MOST_CHANGES};
-use crate::by_name::Named;
 use crate::clock::{Clock, saturated, unix_ms};
 use crate::engine::{SegmentFailure, TakeError};
 use crate::segment::{Batch, PendingTag, SegmentError, SegmentGenerator, Segments};
@@ -15,6 +14,7 @@ use crate::series::form::number::SeriesNumber;
 use crate::series::form::period::Period;
 use crate::series::form::scope::{ScopeError, valid_scope};
 use crate::series::store::counter::Counter;
+use crate::support::named::Named;
 use crate::sync::{Arc, Mutex, lock};
 
 /// What all series of a store share.

@@ -7,7 +7,7 @@ use arc_swap::ArcSwap;
 
 use super::current::Current;
 use super::series_cache::{KnownSeries, Rested};
-use crate::by_name::ByName;
+use crate::support::named::ByName;
 use crate::sync::{Arc, Mutex, lock};
 
 /// The scopes of one series.

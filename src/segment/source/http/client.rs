@@ -11,14 +11,14 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body};
 
 use super::address::{Address, encoded};
+use crate::backend::StorageError;
+use crate::backend::deadline::Deadline;
+use crate::backend::pem;
+use crate::backend::server_message;
 use crate::clock::human;
-use crate::pem;
 use crate::segment::SegmentError;
-use crate::store::StorageError;
-use crate::store::deadline::Deadline;
-use crate::store::said;
+use crate::support::flat_error::Told;
 use crate::sync::Arc;
-use crate::told::Told;
 
 /// The longest answer to a load, in bytes. A segment needs some hundred. A list of tags has its own
 /// limit.
@@ -114,7 +114,7 @@ impl Client {
     /// What a server said, in a form fit for an error.
     pub fn fit(&self, said: &str) -> String {
         // The second is what is in an address.
-        said::fit(said, &[&self.token.text, &self.encoded_token()], "(the token)")
+        server_message::fit(said, &[&self.token.text, &self.encoded_token()], "(the token)")
     }
 }
 

@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use self::address::Address;
 use self::client::{Client, Server, Trouble};
+use crate::backend::StorageError;
+use crate::backend::deadline::Deadline;
 use crate::segment::source::turns::{Turns, telling};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
-use crate::store::StorageError;
-use crate::store::deadline::Deadline;
 use crate::sync::{AtomicU8, Ordering};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);

@@ -4,9 +4,9 @@ use super::leaf::Leaf;
 use super::own::Own;
 use super::table::{Fault, Table};
 use super::tinyid::TinyId;
+use crate::backend::sql::{Transaction, Value};
 use crate::segment::SegmentError;
 use crate::segment::source::row::Row;
-use crate::store::sql::{Transaction, Value};
 
 /// Refuses a new tag in the table `T` of `store` whose numbers from `first` on have been given by
 /// another table.

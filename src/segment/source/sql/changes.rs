@@ -3,12 +3,12 @@
 use super::beside::{check_databases, check_tables};
 use super::sql_segments::SqlSegments;
 use super::table::{Fault, Table, Tables};
+use crate::backend::StorageError;
+use crate::backend::sql::{Missing, Transaction, Value};
 use crate::segment::source::admin::{SegmentAdmin, TagChange};
 use crate::segment::source::limits::Limits;
 use crate::segment::source::row::Row;
 use crate::segment::{SegmentError, SegmentSource, Tag, TagRecord};
-use crate::store::StorageError;
-use crate::store::sql::{Missing, Transaction, Value};
 
 impl<D: Tables, T: Table> SqlSegments<D, T> {
     /// Inserts the row of a new tag, or returns the one that is there. `delta` and `remainder` are

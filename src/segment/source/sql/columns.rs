@@ -1,9 +1,9 @@
 //! The columns of a tag's row, as a database answers them.
 
+use crate::backend::sql::{Cause, Error, Value};
 use crate::clock::from_unix_ms;
 use crate::segment::TagRecord;
 use crate::segment::source::row::{Counting, Row};
-use crate::store::sql::{Cause, Error, Value};
 
 /// What the first columns of a row are: see `Table::COLUMNS`.
 const LOADED: usize = 8;

@@ -5,8 +5,8 @@
 //! else, so servers with Leaf may go on beside this library.
 
 use super::table::{Table, Tables};
+use crate::backend::sql::{Error, Schema, Transaction, Value, Words};
 use crate::segment::source::row::{Counting, Range, Row};
-use crate::store::sql::{Error, Schema, Transaction, Value, Words};
 
 /// Leaf's table. It is Leaf's to make, and is not altered.
 #[derive(Clone, Copy, Debug)]

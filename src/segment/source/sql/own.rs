@@ -1,8 +1,8 @@
 //! The table `uidring_segment`, our own.
 
 use super::table::{Table, Tables};
+use crate::backend::sql::{Error, Schema, Transaction, Value, Words};
 use crate::segment::source::row::{Counting, Range, Row};
-use crate::store::sql::{Error, Schema, Transaction, Value, Words};
 
 /// Our own table, `uidring_segment`.
 ///

@@ -5,9 +5,9 @@ use std::path::Path;
 use super::own::Own;
 use super::sql_segments::SqlSegments;
 use super::table::Tables;
+use crate::backend::address::redaction::without_password;
+use crate::backend::sql::Postgres;
 use crate::segment::SegmentError;
-use crate::store::sql::Postgres;
-use crate::store::without_password;
 
 /// Numbers of tags from a PostgreSQL server, for the processes of any number of machines.
 ///

@@ -8,10 +8,10 @@ use super::leaf::Leaf;
 use super::own::Own;
 use super::table::{Fault, Table, Tables};
 use super::tinyid::TinyId;
+use crate::backend::sql::{Access, Call, Client, Error, Missing, Transaction, VERSION, Value};
 use crate::segment::source::known_rows::{KnownRows, NotBack};
 use crate::segment::source::row::{Row, alike};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
-use crate::store::sql::{Access, Call, Client, Error, Missing, Transaction, VERSION, Value};
 
 /// Numbers of tags from a database. What is particular to each kind of database stands at its own
 /// name:

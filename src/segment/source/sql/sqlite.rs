@@ -7,10 +7,10 @@ use super::own::Own;
 use super::sql_segments::SqlSegments;
 use super::table::{Table, Tables};
 use super::tinyid::TinyId;
-use crate::segment::SegmentError;
-use crate::store::sql::{
+use crate::backend::sql::{
     Access, Beside, Database, Deadline, Error, Schema, Session, Sqlite, VERSION, Words,
 };
+use crate::segment::SegmentError;
 
 /// Numbers of tags from a SQLite file, for all processes of one machine.
 ///

@@ -7,9 +7,9 @@
 use std::fmt::Debug;
 
 use super::columns::row_of;
+use crate::backend::sql::{self, Database, Error, Schema, Transaction, VERSION, Value, Words};
 use crate::segment::SegmentError;
 use crate::segment::source::row::{Counting, Range, Row, last_before};
-use crate::store::sql::{self, Database, Error, Schema, Transaction, VERSION, Value, Words};
 
 /// Why a transaction failed: the database did, or the source refuses.
 pub type Fault = sql::Fault<SegmentError>;

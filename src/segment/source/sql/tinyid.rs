@@ -6,8 +6,8 @@
 //! times where another was first. Here the row is locked before it is read, so nobody can be first.
 
 use super::table::{Table, Tables};
+use crate::backend::sql::{Error, Schema, Transaction, Value, Words};
 use crate::segment::source::row::{Counting, Range, Row};
-use crate::store::sql::{Error, Schema, Transaction, Value, Words};
 
 /// tinyid's table. It is tinyid's to make, and is not altered.
 #[derive(Clone, Copy, Debug)]

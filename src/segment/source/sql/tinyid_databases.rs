@@ -6,9 +6,9 @@ use std::fmt;
 use super::sql_segments::SqlSegments;
 use super::table::Tables;
 use super::tinyid::TinyId;
+use crate::backend::StorageError;
 use crate::segment::source::turns::{Turns, telling};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
-use crate::store::StorageError;
 use crate::sync::{Mutex, lock};
 
 /// Numbers of tags from several databases of tinyid: each load takes one of them, by turns, and

@@ -3,9 +3,9 @@
 use super::sql_segments::SqlSegments;
 use super::table::{Fault, Tables};
 use super::tinyid::TinyId;
+use crate::backend::sql::{Access, Call, Error, Missing, Schema, Transaction, Value, Words};
 use crate::segment::SegmentError;
 use crate::segment::source::admin::TinyIdToken;
-use crate::store::sql::{Access, Call, Error, Missing, Schema, Transaction, Value, Words};
 
 /// The table of tokens. It is tinyid's to make, too.
 const SCHEMA: Schema = Schema {

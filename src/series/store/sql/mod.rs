@@ -8,6 +8,14 @@ mod requests;
 
 use std::collections::HashMap;
 
+#[cfg(feature = "sqlite")]
+use crate::backend::StorageError;
+use crate::backend::sql::{
+    self, Access, Call, Cause, Client, Error, Missing, Row, Schema, Transaction, VERSION, Value,
+    Words,
+};
+#[cfg(feature = "sqlite")]
+use crate::backend::sql::{Database as _, Deadline, Session as _};
 use crate::clock::from_unix_ms;
 use crate::segment::{SegmentTables, alike};
 use crate::series::error::SeriesError;
@@ -17,14 +25,6 @@ use crate::series::store::counter::Counter;
 use crate::series::store::{
     CounterRecord, Remembered, SeriesRecord, SeriesStore, SeriesVersion, Taken, Wanted,
 };
-#[cfg(feature = "sqlite")]
-use crate::store::StorageError;
-use crate::store::sql::{
-    self, Access, Call, Cause, Client, Error, Missing, Row, Schema, Transaction, VERSION, Value,
-    Words,
-};
-#[cfg(feature = "sqlite")]
-use crate::store::sql::{Database as _, Deadline, Session as _};
 use crate::sync::{Arc, Mutex, lock};
 
 type Fault = sql::Fault<SeriesError>;

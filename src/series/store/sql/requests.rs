@@ -1,7 +1,7 @@
 //! The table of requests and their answers.
 
+use crate::backend::sql::{Cause, Error, Row, Transaction, Value};
 use crate::series::store::Remembered;
-use crate::store::sql::{Cause, Error, Row, Transaction, Value};
 
 /// Whether a row is older than a day.
 const IS_OLD: &str = "created < {now} - 86400000";

@@ -1,0 +1,46 @@
+//! Addresses of servers: their parts and parameters, how they are shown without the password, the
+//! file that holds it, and how a new address takes the place of the old one.
+
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+pub mod database;
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "zookeeper"
+))]
+pub mod escapes;
+#[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
+pub mod key_server;
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
+#[cfg_attr(
+    not(any(
+        feature = "etcd",
+        feature = "mysql",
+        feature = "postgres",
+        feature = "redis",
+        feature = "zookeeper"
+    )),
+    allow(dead_code) // a file has no password
+)]
+pub mod password_file;
+pub mod redaction;
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "zookeeper"
+))]
+pub mod renewal;
+
+/// What ends the address of a file that may be on a network file system.
+pub const ON_NETWORK: &str = "?network_file_system=yes";

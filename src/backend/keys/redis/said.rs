@@ -1,0 +1,208 @@
+//! What the errors mean that Redis answers with.
+
+use redis::{ServerError, Value};
+
+use super::Redis;
+use crate::backend::address::password_file::SEE_PASSWORD;
+use crate::backend::keys::Error;
+use crate::backend::server_message::fit;
+
+/// What a user needs, in the words of `ACL SETUSER`, which refuses a command that a server lacks.
+pub const RIGHTS: &str = "+select +info +config|get +pubsub|numsub +multi +exec +eval +get +mget \
+                          +set +del +sadd +srem +smembers +time";
+/// What it needs from version 7.2 on, besides.
+pub const WAITAOF: &str = "+waitaof";
+
+const ANOTHER_KIND: &str = "a key there is of another kind, as others have made it; see which one, \
+                            or name another folder in the address";
+const CLUSTER: &str = "it is a part of a Redis Cluster, in which a failover forgets writes that it \
+                       has confirmed; give the address of a Redis that stands alone";
+const NO_SPACE: &str = "No space left";
+
+/// What comes before the arguments of an unknown command. They end in the midst of a long password,
+/// which is not found then.
+const ARGUMENTS: &str = ", with args beginning with";
+
+/// What is wrong, by the first word of the error and by what is in it. The first that fits counts.
+const KNOWN: &[(&str, &str, Kind)] = &[
+    ("NOPERM", "", Kind::Denied),
+    ("EXECABORT", "NOPERM", Kind::Denied),
+    // In a script.
+    ("ERR", "can't run this command", Kind::Denied),
+    ("ERR", "has no permissions", Kind::Denied),
+    ("ERR", "can't access at least one of the keys", Kind::Denied),
+    ("WRONGPASS", "", Kind::Unusable(SEE_PASSWORD)),
+    ("NOAUTH", "", Kind::Unusable("name the user and the password in the address")),
+    ("ERR", "without any password", Kind::Unusable("it asks for no password; leave it out")),
+    ("ERR", "no password is set", Kind::Unusable("it asks for no password; leave it out")),
+    ("ERR", "DB index", Kind::Unusable("see the number of the database in the address")),
+    ("ERR", "invalid DB", Kind::Unusable("see the number of the database in the address")),
+    ("ERR", "in cluster mode", Kind::Unusable(CLUSTER)),
+    ("ERR", "max number of clients", Kind::Later("see who uses its connections, or allow more")),
+    ("MOVED", "", Kind::Unusable(CLUSTER)),
+    ("ASK", "", Kind::Unusable(CLUSTER)),
+    ("CROSSSLOT", "", Kind::Unusable(CLUSTER)),
+    ("CLUSTERDOWN", "", Kind::Unusable(CLUSTER)),
+    ("DENIED", "", Kind::Unusable("it is in protected mode; give its users passwords")),
+    ("READONLY", "", Kind::Unusable("it is a replica; give the address of its master")),
+    ("WRONGTYPE", "", Kind::Unusable(ANOTHER_KIND)),
+    ("ERR", "is not an integer", Kind::Unusable(ANOTHER_KIND)),
+    ("MISCONF", NO_SPACE, Kind::Full),
+    ("MISCONF", "", Kind::Unusable("it cannot write its files; see its log")),
+    (
+        "OOM",
+        "",
+        Kind::Unusable("its memory has reached maxmemory; raise that, or remove other keys"),
+    ),
+    ("LOADING", "", Kind::Later("it still reads its files after a start; wait until it has")),
+    ("BUSY", "", Kind::Later("a script of others keeps it busy; end that by SCRIPT KILL")),
+    ("NOREPLICAS", "", Kind::Later("it has fewer replicas than its min-replicas-to-write")),
+    ("MASTERDOWN", "", Kind::Later("it is a replica whose master is down")),
+    ("TRYAGAIN", "", Kind::Later("it moves keys to another server; try again")),
+];
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Denied,
+    Full,
+    /// What is wrong or what to do, where it may pass by itself.
+    Later(&'static str),
+    Unusable(&'static str),
+}
+
+/// The words of `error`, in a form fit for one of ours.
+pub fn said(error: &ServerError, store: &Redis) -> String {
+    let details = error.details().unwrap_or_default();
+    let details = details.split_once(ARGUMENTS).map_or(details, |(before, _)| before);
+    let said = format!("{} {details}", error.code());
+    let password = store.user.as_ref().map(|(_, password)| password.as_str());
+    fit(&said, &[password.unwrap_or_default()], "(the password)")
+}
+
+/// What `error` means.
+pub fn meaning(error: &ServerError, store: &Redis) -> Error {
+    let (code, details) = (error.code(), error.details().unwrap_or_default());
+    let said = said(error, store);
+    let fits = |(word, part, _): &&(&str, &str, Kind)| code == *word && details.contains(part);
+    match KNOWN.iter().find(fits).map(|(_, _, kind)| *kind) {
+        Some(Kind::Denied) => {
+            let rights = format!(
+                "{said}; the user needs ~{}/* {RIGHTS}, and {WAITAOF} from version 7.2 on",
+                store.folder
+            );
+            Error::Denied(rights.into())
+        }
+        Some(Kind::Full) => Error::Full(said.into()),
+        Some(Kind::Later(problem)) => {
+            Error::Unreachable { problem: problem.to_owned(), source: Some(said.into()) }
+        }
+        Some(Kind::Unusable(problem)) => {
+            Error::Unusable { problem: problem.to_owned(), source: Some(said.into()) }
+        }
+        None => Error::Other(said.into()),
+    }
+}
+
+/// The answer, unless it is an error.
+pub fn good(answer: Value, store: &Redis) -> Result<Value, Error> {
+    match answer {
+        Value::ServerError(error) => Err(meaning(&error, store)),
+        answer => Ok(answer),
+    }
+}
+
+/// The text of an answer that is one; `None` for another.
+pub fn text(answer: Value) -> Option<String> {
+    match answer {
+        Value::BulkString(bytes) => String::from_utf8(bytes).ok(),
+        Value::SimpleString(text) | Value::VerbatimString { text, .. } => Some(text),
+        Value::Okay => Some("OK".to_owned()),
+        _ => None,
+    }
+}
+
+/// The error of an answer that Redis would not give.
+pub fn strange(command: &str) -> Error {
+    Error::problem(format!(
+        "its answer to {command} is not one of Redis; see what the address is of"
+    ))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use redis::parse_redis_value;
+
+    use super::{Error, Redis, good};
+
+    /// As Redis says it where `AUTH` has another name: it repeats the first 128 characters of what
+    /// it was sent.
+    #[test]
+    fn no_error_has_the_password() {
+        let long = "0123456789abcdef".repeat(10);
+        for password in ["se cret", &long] {
+            let url = format!("redis://me:{}@h/0/ids", password.replace(' ', "%20"));
+            let store = Redis::at(&url).unwrap();
+            let arguments: String = format!("'me' '{password}").chars().take(128).collect();
+            let said = format!(
+                "-ERR unknown command 'AUTH', with args beginning with: {arguments}' \x1b[2J\r\n"
+            );
+            let error = good(parse_redis_value(said.as_bytes()).unwrap(), &store).unwrap_err();
+            let said = match error {
+                Error::Other(said) => said.to_string(),
+                error => format!("{error:?}"),
+            };
+            assert_eq!(said, "ERR unknown command 'AUTH'");
+        }
+    }
+
+    /// As the servers' sources have them.
+    #[test]
+    fn errors_say_what_they_mean() {
+        let store = Redis::at("redis://h/0/ids").unwrap();
+        for (said, kind) in [
+            ("MISCONF Errors writing to the AOF file: No space left on device", "full"),
+            ("MISCONF Redis is configured to save RDB snapshots, but it is unable to", "unusable"),
+            ("OOM command not allowed when used memory > 'maxmemory'.", "unusable"),
+            ("READONLY You can't write against a read only replica.", "unusable"),
+            ("WRONGTYPE Operation against a key holding the wrong kind of value", "unusable"),
+            ("WRONGPASS invalid username-password pair or user is disabled.", "unusable"),
+            ("NOAUTH Authentication required.", "unusable"),
+            (
+                "ERR AUTH <password> called without any password configured for the default user.",
+                "unusable",
+            ),
+            ("ERR DB index is out of range", "unusable"),
+            ("ERR SELECT is not allowed in cluster mode", "unusable"),
+            ("MOVED 3999 127.0.0.1:6381", "unusable"),
+            ("DENIED Redis is running in protected mode", "unusable"),
+            ("NOPERM this user has no permissions to run the 'set' command", "denied"),
+            ("EXECABORT Transaction discarded because of: NOPERM this user has no", "denied"),
+            ("ERR The user executing the script can't run this command or subcommand", "denied"),
+            ("ERR ACL failure in script: User ids has no permissions to run the 'get'", "denied"),
+            (
+                "ERR The user executing the script can't access at least one of the keys mentioned",
+                "denied",
+            ),
+            ("LOADING Redis is loading the dataset in memory", "later"),
+            ("BUSY Redis is busy running a script.", "later"),
+            ("NOREPLICAS Not enough good replicas to write.", "later"),
+            ("MASTERDOWN Link with MASTER is down", "later"),
+            ("ERR max number of clients reached", "later"),
+            ("ERR something new", "other"),
+        ] {
+            let answer = parse_redis_value(format!("-{said}\r\n").as_bytes()).unwrap();
+            let error = good(answer, &store).unwrap_err();
+            let (found, cause) = match &error {
+                Error::Full(cause) => ("full", Some(cause)),
+                Error::Denied(cause) => ("denied", Some(cause)),
+                Error::Other(cause) => ("other", Some(cause)),
+                Error::Unusable { source, .. } => ("unusable", source.as_ref()),
+                Error::Unreachable { source, .. } => ("later", source.as_ref()),
+                _ => ("?", None),
+            };
+            assert_eq!(found, kind, "{said}");
+            assert!(cause.unwrap().to_string().starts_with(said), "{error:?}");
+        }
+    }
+}

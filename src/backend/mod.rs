@@ -1,0 +1,55 @@
+//! How to talk to SQLite, PostgreSQL, MySQL, etcd, ZooKeeper and Redis: addresses, connections,
+//! deadlines, checks of what a server keeps through a power failure, and errors.
+//!
+//! What is kept there is the business of callers: [`registry`](crate::registry) keeps worker ids,
+//! [`segment`](crate::segment) tags, and `series` series.
+
+pub mod address;
+#[cfg(any(
+    feature = "etcd",
+    feature = "http",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
+pub mod deadline;
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
+pub mod error;
+#[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
+pub mod keys;
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
+mod new_store;
+#[cfg(any(
+    feature = "etcd",
+    feature = "http",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "zookeeper"
+))]
+pub mod pem;
+#[cfg(any(feature = "etcd", feature = "http", feature = "redis"))]
+pub mod server_message;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub mod sql;
+pub mod storage_error;
+#[cfg(any(feature = "postgres", feature = "redis", feature = "zookeeper"))]
+mod tls;
+
+pub use storage_error::StorageError;

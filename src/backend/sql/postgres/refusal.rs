@@ -1,0 +1,350 @@
+//! What an error of PostgreSQL means, or of a pooler in front of it, and what to do.
+
+use std::error::Error as StdError;
+
+use tokio_postgres::Config;
+use tokio_postgres::config::{SslMode, SslNegotiation};
+use tokio_postgres::error::{DbError, SqlState};
+
+use crate::backend::sql::Error;
+use crate::backend::sql::server::{
+    BAD_PASSWORD, DOWN, Diagnosis, FULL_UP, INTERRUPTED, NO_DATABASE, REPLICA,
+};
+use crate::backend::sql::tls_problem::{TlsWords, tls_error};
+use crate::backend::sql::untried::{self, Other};
+use crate::support::flat_error::Told;
+
+const TLS_WORDS: TlsWords = TlsWords {
+    authority: "sslrootcert=FILE",
+    identity: "sslcert=FILE and sslkey=FILE",
+    any_name: "sslmode=verify-ca",
+    is_authority: "name it in the address by sslrootcert=FILE, if you trust it",
+};
+
+const SPEAKS_NO_TLS: Diagnosis = Diagnosis::Unusable(
+    "it speaks no TLS; switch ssl on there and give it a certificate, or, if the way to it is \
+     safe, write sslmode=disable in the address, with none of sslrootcert, sslcert and sslkey",
+);
+const NO_PASSWORD: Diagnosis =
+    Diagnosis::Unusable("the server asks for a password, and the address has none");
+const OTHER_AUTHENTICATION: Diagnosis = Diagnosis::Unusable(
+    "see how its pg_hba.conf has this user log in: by scram-sha-256, md5, password, cert or trust, \
+     and by nothing else",
+);
+const NO_POSTGRES: Diagnosis =
+    Diagnosis::Later("see that PostgreSQL listens at this port, and no other server");
+const NOT_LET_IN: Diagnosis = Diagnosis::Unusable(
+    "see the lines of its pg_hba.conf for this user, this database and this machine: they may ask \
+     for TLS (sslmode=require in the address), for none (sslmode=disable), or for a certificate \
+     (sslcert=FILE and sslkey=FILE)",
+);
+const NOT_LET_IN_PLAIN: Diagnosis = Diagnosis::Unusable(
+    "it lets this user in with TLS alone, or not from here; write sslmode=require in the address \
+     in place of sslmode=disable, or see the lines of its pg_hba.conf",
+);
+const BEHIND_POOLER: Diagnosis = Diagnosis::Unusable(
+    "the server behind this pooler does not let it in with this user; see how the pooler logs in \
+     there",
+);
+const NO_ROLE: Diagnosis =
+    Diagnosis::Unusable("see the user: the role has to be there, and to have LOGIN");
+const WANTS_TLS: Diagnosis = Diagnosis::Unusable(
+    "it takes connections with TLS alone; write sslmode=require in the address, and \
+     sslrootcert=FILE where its certificate is of an authority of your own",
+);
+const NO_CONNECT: Diagnosis =
+    Diagnosis::Unusable("give this user the right CONNECT on the database, by GRANT");
+const CLOSED: Diagnosis = Diagnosis::Unusable(
+    "see the name of the database; if it is right, run ALTER DATABASE with ALLOW_CONNECTIONS true",
+);
+const BY_STATEMENT: Diagnosis = Diagnosis::Unusable(
+    "it is a pooler that gives each statement another connection; have it keep a transaction on \
+     one, as PgBouncer does with pool_mode = transaction",
+);
+const NO_OPTIONS: Diagnosis = Diagnosis::Unusable(
+    "it is a pooler that refuses the parameter options of the address; have it leave that out, as \
+     PgBouncer does with ignore_startup_parameters = options, which is enough for a search_path; \
+     or leave it out of the address",
+);
+const POOL_WAITS: Diagnosis = Diagnosis::Later(
+    "its pool had no connection to the server behind it in time; see that the server runs and \
+     lets the pooler in, and who uses the pool's connections",
+);
+
+impl From<tokio_postgres::Error> for Error {
+    fn from(error: tokio_postgres::Error) -> Error {
+        if let Some(tls) = tls_error(&error) {
+            let problem = TLS_WORDS.problem(tls);
+            return Error::Unusable { problem, source: Some(Box::new(Told::new(error))) };
+        }
+        diagnose(&error).of(error)
+    }
+}
+
+fn diagnose(error: &tokio_postgres::Error) -> Diagnosis {
+    let Some(said) = error.as_db_error() else {
+        return diagnose_driver(error);
+    };
+    let code = said.code().code();
+    if has_no_role(error) {
+        return NO_ROLE;
+    }
+    // PostgreSQL's own breaches of its protocol are in no call of this library.
+    if code == "08P01"
+        && let Some((_, diagnosis)) = POOLERS.iter().find(|(part, _)| said.message().contains(part))
+    {
+        return *diagnosis;
+    }
+    let known = CODES.iter().find(|(known, _)| code.starts_with(known));
+    known.map_or(Diagnosis::Other, |(_, diagnosis)| *diagnosis)
+}
+
+/// A connection that broke, or was never made. The driver tells the kinds apart in words alone.
+fn diagnose_driver(error: &tokio_postgres::Error) -> Diagnosis {
+    let words = error.to_string();
+    let cause = error.source().map(ToString::to_string).unwrap_or_default();
+    let all = format!("{words}: {cause}");
+    match () {
+        () if all.contains("does not support TLS") => SPEAKS_NO_TLS,
+        () if all.contains("TLS handshake") => {
+            Diagnosis::Unusable("see that the server speaks TLS 1.2 or 1.3 at this port")
+        }
+        () if all.contains("password missing") => NO_PASSWORD,
+        () if all.contains("invalid configuration") => Diagnosis::Unusable("see the address"),
+        () if all.contains("authentication error") => OTHER_AUTHENTICATION,
+        () if all.contains("unexpected message") || all.contains("error parsing response") => {
+            NO_POSTGRES
+        }
+        () => DOWN,
+    }
+}
+
+fn has_no_role(error: &tokio_postgres::Error) -> bool {
+    let routine = error.as_db_error().and_then(DbError::routine);
+    error.code().is_some_and(|code| code.code() == "28000")
+        && routine == Some("InitializeSessionUserId")
+}
+
+/// Whether the server, or a pooler, may want TLS.
+fn may_want_tls(error: &tokio_postgres::Error) -> bool {
+    match error.as_db_error() {
+        Some(said) if said.code().code() == "08P01" => {
+            ["SSL required", "TLS required", "requires TLS"]
+                .iter()
+                .any(|part| said.message().contains(part))
+        }
+        Some(said) => said.code().code() == "28000" && !has_no_role(error),
+        None => false,
+    }
+}
+
+/// The error of a connection that could not be made as `config` has it.
+pub fn connecting(error: tokio_postgres::Error, config: &Config) -> Error {
+    let diagnosis = match error.code().map(SqlState::code) {
+        Some("28000") if config.get_ssl_mode() == SslMode::Disable && !has_no_role(&error) => {
+            Some(NOT_LET_IN_PLAIN)
+        }
+        Some("42501") => Some(NO_CONNECT),
+        Some("55000") => Some(CLOSED),
+        _ => None,
+    };
+    if let Some(diagnosis) = diagnosis {
+        return diagnosis.of(error);
+    }
+    let is_direct = config.get_ssl_negotiation() == SslNegotiation::Direct;
+    if is_direct && error.as_db_error().is_none() && tls_error(&error).is_none() {
+        let problem = "see that the server runs, and that it speaks TLS at once, as PostgreSQL \
+                       does since 17; leave sslnegotiation=direct out for an older one";
+        return Diagnosis::Later(problem).of(error);
+    }
+    error.into()
+}
+
+/// The error of a connection that could not be made `in_tls`, and without it for this `error`,
+/// where `config` has TLS if it can be had.
+pub fn without_tls(
+    error: tokio_postgres::Error,
+    in_tls: &tokio_postgres::Error,
+    config: &Config,
+) -> Error {
+    let Some(tls) = tls_error(in_tls).filter(|_| may_want_tls(&error)) else {
+        return connecting(error, config);
+    };
+    let problem = format!(
+        "it does not let this user in without TLS, and TLS failed ({tls}): {}",
+        TLS_WORDS.problem(tls)
+    );
+    Error::Unusable { problem, source: Some(Box::new(Told::new(error))) }
+}
+
+/// What poolers say in English, whatever the language of the server: PgBouncer and Pgpool-II. What
+/// PgBouncer has heard of the server behind it has the same code.
+const POOLERS: &[(&str, Diagnosis)] = &[
+    ("statement pooling mode", BY_STATEMENT),
+    ("SSL required", WANTS_TLS),
+    ("TLS required", WANTS_TLS),
+    ("requires TLS", WANTS_TLS),
+    ("no such database", NO_DATABASE),
+    ("no such user", BAD_PASSWORD),
+    ("authentication failed", BAD_PASSWORD),
+    ("pg_hba.conf", BEHIND_POOLER),
+    ("role \"", BEHIND_POOLER),
+    ("database \"", NO_DATABASE),
+    ("unsupported startup parameter", NO_OPTIONS),
+    ("no more connections allowed", FULL_UP),
+    ("max_client_conn", FULL_UP),
+    ("query_wait_timeout", POOL_WAITS),
+    ("server login", POOL_WAITS),
+    ("server_login_retry", POOL_WAITS),
+    ("failed to authenticate with backend", BEHIND_POOLER),
+    ("failed to create a backend connection", POOL_WAITS),
+    ("backend nodes are down", POOL_WAITS),
+];
+
+/// Servers that speak PostgreSQL's language, by what they say in `version()`.
+const OTHERS: &[Other] = &[
+    Other {
+        sign: "cockroachdb",
+        name: "CockroachDB",
+        why: "its advisory locks, under which the tables are made, lock nothing or are missing",
+    },
+    Other {
+        sign: "-yb-",
+        name: "YugabyteDB",
+        why: "unless a switch is set there, READ COMMITTED is another isolation, and advisory \
+              locks are missing",
+    },
+    Other { sign: "redshift", name: "Amazon Redshift", why: "it keeps no key unique" },
+    Other { sign: "greenplum", name: "Greenplum", why: "" },
+    Other { sign: "cloudberry", name: "Cloudberry", why: "" },
+    Other { sign: "opengauss", name: "openGauss", why: "" },
+    Other { sign: "gaussdb", name: "GaussDB", why: "" },
+    Other { sign: "risingwave", name: "RisingWave", why: "" },
+    Other { sign: "materialize", name: "Materialize", why: "" },
+];
+
+/// What to use in their place.
+const TRIED: &str = "PostgreSQL itself, MySQL or MariaDB";
+
+/// The error of a server that is not PostgreSQL, by what it has `told` of its version at the start
+/// of a connection. A pooler may have a version of its own there.
+pub fn untried_by_parameter(told: &str) -> Option<Error> {
+    let Other { name, why, .. } = untried::found(told, OTHERS)?;
+    Some(untried::refused(name, why, "PostgreSQL", TRIED))
+}
+
+/// The same, by its `version()`.
+pub fn untried(version: &str) -> Option<Error> {
+    if let Some(error) = untried_by_parameter(version) {
+        return Some(error);
+    }
+    // PostgreSQL says "PostgreSQL 15.14 (Debian 15.14-0+deb12u1) on x86_64-pc-linux-gnu, ...".
+    let mut words = version.split_whitespace();
+    let number = (words.next() == Some("PostgreSQL")).then(|| words.next().unwrap_or_default());
+    if number.is_some_and(|number| !number.contains('-') && number.starts_with(is_digit)) {
+        return None;
+    }
+    let name: String = version.chars().take(60).collect();
+    Some(untried::refused(&format!("no PostgreSQL but {name:?}"), "", "PostgreSQL", TRIED))
+}
+
+fn is_digit(letter: char) -> bool {
+    letter.is_ascii_digit()
+}
+
+/// The server's error codes, and classes of them, by
+/// <https://www.postgresql.org/docs/current/errcodes-appendix.html>. A conflict can show at a
+/// commit, too: SERIALIZABLE looks for some only there.
+const CODES: &[(&str, Diagnosis)] = &[
+    // Tables and rights.
+    ("42P01", Diagnosis::NoTables),      // undefined_table
+    ("42703", Diagnosis::ForeignTables), // undefined_column
+    ("42804", Diagnosis::ForeignTables), // datatype_mismatch
+    ("42809", Diagnosis::ForeignTables), // wrong_object_type
+    ("42846", Diagnosis::ForeignTables), // cannot_coerce
+    ("42883", Diagnosis::ForeignTables), // undefined_function: of an operator for these types
+    ("22003", Diagnosis::ForeignTables), // numeric_value_out_of_range
+    ("23505", Diagnosis::Locked),        // unique_violation: another was first
+    ("42501", Diagnosis::Denied),        // insufficient_privilege
+    ("28000", NOT_LET_IN),               // invalid_authorization_specification
+    ("28P01", BAD_PASSWORD),             // invalid_password
+    ("3D000", NO_DATABASE),              // invalid_catalog_name
+    // invalid_schema_name
+    ("3F000", Diagnosis::Unusable("make the schema, or name another in search_path")),
+    // Other transactions.
+    ("40003", DOWN),              // statement_completion_unknown
+    ("40", Diagnosis::Locked),    // 40001 serialization_failure, 40P01 deadlock_detected
+    ("55P03", Diagnosis::Locked), // lock_not_available
+    // Limits on statements and transactions.
+    ("25P03", INTERRUPTED), // idle_in_transaction_session_timeout
+    ("25P04", INTERRUPTED), // transaction_timeout
+    ("57014", INTERRUPTED), // query_canceled: statement_timeout, and pg_cancel_backend
+    // Limits on the server.
+    ("53000", FULL_UP),         // insufficient_resources
+    ("53100", Diagnosis::Full), // disk_full
+    ("53200", FULL_UP),         // out_of_memory
+    ("53300", FULL_UP),         // too_many_connections
+    // A server that takes no writes.
+    ("25006", REPLICA), // read_only_sql_transaction
+    // On the way up or down, or done with us.
+    ("08", DOWN),    // connection_exception
+    ("57P01", DOWN), // admin_shutdown
+    ("57P02", DOWN), // crash_shutdown
+    ("57P03", DOWN), // cannot_connect_now
+    ("57P05", DOWN), // idle_session_timeout
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{untried, untried_by_parameter};
+
+    /// What CockroachDB calls `crdb_version`, and others `server_version`.
+    #[test]
+    fn a_pooler_may_have_a_version_of_its_own() {
+        for version in ["15.14 (Debian 15.14-0+deb12u1)", "1.18.0/bouncer", "17beta2"] {
+            assert!(untried_by_parameter(version).is_none(), "{version}");
+        }
+        for version in ["CockroachDB CCL v22.2.0 (x86_64-pc-linux-gnu)", "11.2-YB-2.20.0.0-b0"] {
+            assert!(untried_by_parameter(version).is_some(), "{version}");
+        }
+    }
+
+    /// As the servers say it.
+    #[test]
+    fn a_server_that_is_not_postgresql_is_known_by_its_version() {
+        for (version, name) in [
+            (
+                "PostgreSQL 15.14 (Debian 15.14-0+deb12u1) on x86_64-pc-linux-gnu, compiled by gcc",
+                "",
+            ),
+            (
+                "PostgreSQL 18.1 on x86_64-pc-linux-musl, compiled by gcc (Alpine 14.2.0), 64-bit",
+                "",
+            ),
+            ("PostgreSQL 17beta2 on aarch64-unknown-linux-gnu, compiled by gcc", ""),
+            ("PostgreSQL 11.0, compiled by Visual C++ build 1914, 64-bit", ""),
+            ("PostgreSQL 15.2 (EnterpriseDB Advanced Server 15.2.0) on x86_64-pc-linux-gnu", ""),
+            (
+                "CockroachDB CCL v23.1.11 (x86_64-pc-linux-gnu, built 2023/09/27 01:53:43, go1.19)",
+                "CockroachDB",
+            ),
+            (
+                "PostgreSQL 11.2-YB-2.20.0.0-b0 on x86_64-pc-linux-gnu, compiled by clang",
+                "Yugabyte",
+            ),
+            ("PostgreSQL 15.2-YB-2025.1.0.0-b0 on aarch64-unknown-linux-gnu", "YugabyteDB"),
+            (
+                "PostgreSQL 8.0.2 on i686-pc-linux-gnu, compiled by GCC 3.4.2, Redshift 1.0.12103",
+                "Amazon Redshift",
+            ),
+            ("PostgreSQL 9.5-RisingWave-1.3.0 (abc)", "RisingWave"),
+            ("PostgreSQL 12.1-Another-2.0 on x86_64-pc-linux-gnu", "12.1-Another"),
+            ("CrateDB 5.4.3 (built ab12/NA, Linux 5.15 amd64, OpenJDK 20)", "CrateDB 5.4.3"),
+        ] {
+            let error = untried(version).map(|error| format!("{error:?}")).unwrap_or_default();
+            assert_eq!(error.is_empty(), name.is_empty(), "{version}: {error}");
+            assert!(error.contains(name), "{error}");
+            assert!(name.is_empty() || error.contains("untried=yes"), "{error}");
+        }
+    }
+}

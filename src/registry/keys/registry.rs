@@ -1,0 +1,509 @@
+//! The registry in a store of keys: etcd, ZooKeeper or Redis.
+//!
+//! The key `layout` has the layout that the registry was first used with, its range of ids, and the
+//! largest id ever given. `workers/7` is the record of the worker id 7, with its lease if it is
+//! leased. Times are milliseconds since 1970, by the store's clock.
+
+use std::ops::RangeInclusive;
+use std::time::SystemTime;
+
+use crate::backend::error::random_text;
+use crate::backend::keys::{Call, Client, Document, Error, KeyStore, Transaction, Words};
+use crate::clock::from_unix_ms;
+use crate::layout::{FieldOrder, Layout};
+use crate::registry::admin::{LeaseRecord, RegistryAdmin, WorkerKind, WorkerRecord};
+use crate::registry::host::Host;
+use crate::registry::rules::{
+    Config, Fault, Given, GivenBefore, check_use, layout_of, lease_of, next_id, others, whole_ms,
+};
+use crate::registry::{Lease, LeaseKind, RegistryError, Request, WorkerRegistry};
+use crate::sync::{Mutex, lock};
+
+const LAYOUT: &str = "layout";
+const WORKERS: &str = "workers";
+
+/// What errors call the memory of what was given.
+const RECORDS: &str = "keys";
+
+const WORDS: Words = Words {
+    what: "the registry",
+    no_tables: "its keys are not there; start a generator with it, which makes them",
+    foreign_tables: "",
+    foreign_file: "",
+    beside: "",
+    rights: "give this user the rights to read, write and remove the keys in its folder",
+};
+
+/// Worker ids from a store of keys.
+#[derive(Clone, Debug)]
+pub struct KeyRegistry<K> {
+    pub(crate) client: Client<K>,
+    pub(crate) config: Config,
+    /// What all clones have been given.
+    given: Given,
+}
+
+/// How the registry was used until now.
+struct Use {
+    layout: Layout,
+    ids: RangeInclusive<u64>,
+    /// The largest id ever given.
+    largest: u64,
+    /// When that was.
+    launched: i64,
+}
+
+impl<K: KeyStore> KeyRegistry<K> {
+    /// The registry in `store`.
+    pub(crate) fn on(store: K) -> Self {
+        let client = Client::new(store);
+        KeyRegistry { client, config: Config::PERMANENT, given: Given::default() }
+    }
+
+    /// Runs `body` in a transaction that fails if the registry was never used.
+    fn read<T: Send>(
+        &self,
+        body: impl Fn(&mut Transaction<'_>, Use) -> Result<T, Error> + Sync,
+    ) -> Result<T, RegistryError> {
+        self.client.transact(&READ, |transaction| {
+            let used = used(transaction)?.ok_or(Error::NoTables(None))?;
+            Ok(body(transaction, used)?)
+        })
+    }
+
+    /// How it was used, if it was.
+    fn used(&self) -> Result<Option<Use>, RegistryError> {
+        // The first use is for good, and whoever begins another makes sure that it is the first.
+        let call = Call { is_advice: true, ..READ };
+        self.client.transact(&call, |transaction| Ok(used(transaction)?))
+    }
+
+    /// Runs `body` in a transaction on the record of `worker`, if it is there.
+    fn change(
+        &self,
+        worker: u64,
+        doing: &str,
+        body: impl Fn(&mut Transaction<'_>, Option<Document>) -> Result<(), Fault> + Sync,
+    ) -> Result<(), RegistryError> {
+        let key = &*key_of(worker);
+        let call = Call { doing, keys: &[key], ..READ };
+        self.client.transact(&call, |transaction| {
+            let record = transaction.read(key)?;
+            body(transaction, record)
+        })
+    }
+}
+
+const READ: Call<'static> =
+    Call { words: &WORDS, doing: "read the registry", keys: &[LAYOUT], is_advice: false };
+const ASSIGN: Call<'static> = Call { doing: "store a worker id in the registry", ..READ };
+
+impl<K: KeyStore> WorkerRegistry for KeyRegistry<K> {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        let given = self.given.before();
+        let give =
+            |transaction: &mut Transaction<'_>| give(transaction, &self.config, request, &given);
+        let (lease, created, is_new) = self.client.transact(&ASSIGN, give)?;
+        if is_new {
+            self.client.tell_new();
+        }
+        self.given.add(&lease, created);
+        Ok(lease)
+    }
+
+    fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
+        let LeaseKind::Leased { duration, holder } = &lease.kind else { return Ok(lease.last) };
+        let (worker, given) = (lease.worker, self.given.before());
+        let doing = "reserve ticks in the registry";
+        self.change(worker, doing, |transaction, record| {
+            let Some(record) = record.filter(|record| record.text(HOLDER) == Some(holder)) else {
+                // Another holder may have the id, or this may be another store with the same id.
+                check_identity(transaction, &given, worker)?;
+                return Err(Fault::Refused(RegistryError::LeaseLost { worker }));
+            };
+            let key = key_of(worker);
+            let reserved_until = record.number(&key, RESERVED_UNTIL)?;
+            // An old copy may have this holder, and fewer ticks.
+            let created = time(&record, &worker.to_string(), CREATED)?;
+            if given.contradicts(worker, created, Some(reserved_until)) {
+                return Err(others(RECORDS, worker).into());
+            }
+            let reserved_until = reserved_until.max(last);
+            let now = transaction.now()?;
+            given.note_time(now);
+            let record = record
+                .with(RESERVED_UNTIL, reserved_until)
+                .with(LEASE_UNTIL, now.saturating_add(whole_ms(*duration)))
+                .with(MODIFIED, now);
+            transaction.put(&key, record);
+            Ok(())
+        })?;
+        self.given.reserved(worker, last);
+        Ok(last)
+    }
+
+    fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
+        let LeaseKind::Leased { holder, .. } = &lease.kind else { return Ok(()) };
+        let worker = lease.worker;
+        self.given.releasing(worker, used);
+        let doing = "give a worker id back to the registry";
+        self.change(worker, doing, |transaction, record| {
+            let Some(record) = record.filter(|record| record.text(HOLDER) == Some(holder)) else {
+                return Err(Fault::Refused(RegistryError::LeaseLost { worker }));
+            };
+            free(transaction, worker, record.with(RESERVED_UNTIL, used))
+        })
+    }
+
+    fn name(&self) -> String {
+        self.client.store.name()
+    }
+
+    fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
+        let is_leased = self.config.lease.is_some();
+        self.client.transact(&READ, |transaction| {
+            let Some(used) = used(transaction)? else { return Ok(None) };
+            let mut last = used.launched;
+            // Only a leased id is launched again. There are as many as have run at one time.
+            if is_leased {
+                for (name, record) in transaction.list(WORKERS)? {
+                    last = last.max(time(&record, &name, LAUNCHED)?);
+                }
+            }
+            Ok(from_unix_ms(last.into()))
+        })
+    }
+
+    fn remembered_layout(&mut self) -> Result<Option<Layout>, RegistryError> {
+        self.layout()
+    }
+
+    fn worker_ids_of(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
+        self.config.ids.of(layout).ok()
+    }
+
+    fn clock_skew_ms(&self) -> Option<i64> {
+        self.given.clock_skew_ms()
+    }
+}
+
+impl<K: KeyStore> RegistryAdmin for KeyRegistry<K> {
+    fn workers(&self) -> Result<Vec<WorkerRecord>, RegistryError> {
+        let mut workers: Vec<WorkerRecord> = self.read(|transaction, _| {
+            let records = transaction.list(WORKERS)?;
+            records.iter().map(|(name, record)| worker(name, record)).collect()
+        })?;
+        workers.sort_by_key(|worker| worker.id);
+        Ok(workers)
+    }
+
+    fn largest_given(&self) -> Result<u64, RegistryError> {
+        self.read(|_, used| Ok(used.largest))
+    }
+
+    fn layout(&self) -> Result<Option<Layout>, RegistryError> {
+        Ok(self.used()?.map(|used| used.layout))
+    }
+
+    fn ids(&self) -> Result<Option<RangeInclusive<u64>>, RegistryError> {
+        Ok(self.used()?.map(|used| used.ids))
+    }
+
+    fn revoke(&self, worker: u64) -> Result<(), RegistryError> {
+        let first_seen = Mutex::new(None);
+        self.change(worker, "revoke a lease in the registry", |transaction, record| {
+            let Some(record) = record.filter(|record| !record.lacks(LEASE_UNTIL)) else {
+                return Err(Fault::Refused(RegistryError::NotLeased { worker }));
+            };
+            // An earlier run may have been made without an answer. Then this lease is another's,
+            // and the one that was to end has ended in any case.
+            let holder = record.text(HOLDER).map(str::to_owned);
+            if holder != *lock(&first_seen).get_or_insert_with(|| holder.clone()) {
+                return Ok(());
+            }
+            free(transaction, worker, record)
+        })
+    }
+
+    fn try_assign(&self, request: &Request) -> Result<Lease, RegistryError> {
+        let given = Given::default().before();
+        let give = |transaction: &mut Transaction<'_>| {
+            Ok(give(transaction, &self.config, request, &given)?.0)
+        };
+        self.client.try_out(&ASSIGN, give)
+    }
+}
+
+const HOST: &str = "host_name";
+const PORT: &str = "port";
+const KIND: &str = "type";
+const LAUNCHED: &str = "launched";
+const MODIFIED: &str = "modified";
+const CREATED: &str = "created";
+const HOLDER: &str = "holder";
+const RESERVED_UNTIL: &str = "reserved_until";
+const LEASE_UNTIL: &str = "lease_until";
+
+const WIDTHS: [&str; 3] = ["time_bits", "worker_bits", "sequence_bits"];
+const WORKER_FIRST: &str = "worker_first";
+const TICK_MS: &str = "tick_ms";
+const EPOCH_MS: &str = "epoch_ms";
+const FIRST_ID: &str = "ids_from";
+const LAST_ID: &str = "ids_to";
+const LARGEST: &str = "last_worker";
+
+fn key_of(worker: u64) -> String {
+    format!("{WORKERS}/{worker}")
+}
+
+/// How the registry was used, if it was.
+fn used(transaction: &mut Transaction<'_>) -> Result<Option<Use>, Error> {
+    let Some(document) = transaction.read(LAYOUT)? else { return Ok(None) };
+    let int = |name: &str| document.int(name).ok_or_else(|| document.bad(LAYOUT, name));
+    let widths = [int(WIDTHS[0])?, int(WIDTHS[1])?, int(WIDTHS[2])?];
+    let layout = layout_of(&widths, int(WORKER_FIRST)?, int(TICK_MS)?, int(EPOCH_MS)?);
+    let layout = layout.ok_or_else(|| {
+        Error::problem("its key layout holds numbers that are no layout; put back what was there")
+    })?;
+    let number = |name: &str| document.number(LAYOUT, name);
+    Ok(Some(Use {
+        layout,
+        ids: number(FIRST_ID)?..=number(LAST_ID)?,
+        largest: number(LARGEST)?,
+        launched: int(LAUNCHED)?,
+    }))
+}
+
+/// Stores the layout, the ids, and the largest one given, at the time `now`.
+fn use_with(
+    transaction: &mut Transaction<'_>,
+    layout: &Layout,
+    ids: &RangeInclusive<u64>,
+    largest: u64,
+    now: i64,
+) -> Result<(), Error> {
+    // What a newer version may have written there stays.
+    let document = transaction
+        .read(LAYOUT)?
+        .unwrap_or_else(Document::new)
+        .with(WIDTHS[0], layout.time_bits())
+        .with(WIDTHS[1], layout.worker_bits())
+        .with(WIDTHS[2], layout.sequence_bits())
+        .with(WORKER_FIRST, i64::from(layout.order() == FieldOrder::WorkerFirst))
+        .with(TICK_MS, layout.tick_ms())
+        .with(EPOCH_MS, layout.epoch_ms())
+        .with(FIRST_ID, *ids.start())
+        .with(LAST_ID, *ids.end())
+        .with(LARGEST, largest)
+        .with(LAUNCHED, now);
+    transaction.put(LAYOUT, document);
+    Ok(())
+}
+
+/// Gives an id to a process that has the ids `given`. Returns its lease, the time at which its
+/// record was made, and whether it is the first of the registry.
+fn give(
+    transaction: &mut Transaction<'_>,
+    config: &Config,
+    request: &Request,
+    given: &GivenBefore,
+) -> Result<(Lease, i64, bool), Fault> {
+    let layout = request.layout;
+    let ids = config.ids.of(&layout)?;
+    if let Some(last) = given.largest() {
+        check_identity(transaction, given, last)?;
+    }
+    let used = used(transaction)?;
+    let is_new = used.is_none();
+    let largest = match used {
+        None => 0,
+        Some(used) => {
+            check_use(&(used.layout, used.ids), layout, &ids)?;
+            used.largest
+        }
+    };
+    let now = transaction.now()?;
+    given.note_time(now);
+    let holder = config.lease.map(|_| random_text()).transpose()?;
+    let lease = |worker, first| match (config.lease, &holder) {
+        (Some(duration), Some(holder)) => lease_of(&layout, duration, holder, worker, first),
+        _ => Lease::permanent(worker, &layout),
+    };
+    let host = config.host();
+    if config.lease.is_some()
+        && let Some(free) = find_free(transaction, &ids, request.latest, now)?
+    {
+        if given.contradicts(free.worker, free.created, Some(free.reserved_until)) {
+            return Err(others(RECORDS, free.worker).into());
+        }
+        let lease = lease(free.worker, request.now.max(free.reserved_until + 1));
+        transaction.put(&key_of(free.worker), launched(free.record, &lease, &host, now));
+        return Ok((lease, free.created, is_new));
+    }
+    let worker = match next_id(largest, &ids) {
+        Err(Fault::Refused(RegistryError::Exhausted { used, capacity, .. }))
+            if config.lease.is_some() =>
+        {
+            let next = first_end(transaction, &ids, now)?;
+            return Err(Fault::Refused(RegistryError::Exhausted { used, capacity, next }));
+        }
+        next => next?,
+    };
+    let lease = lease(worker, request.now);
+    // Others may have had this id since the layout was read, and have written both.
+    if transaction.attempt() > 0
+        && transaction.read(&key_of(lease.worker))?.is_some()
+        && transaction.is_as_read(LAYOUT)?
+    {
+        return Err(Fault::Database(Error::problem(format!(
+            "its key {LAYOUT} says that {largest} is the largest worker id ever given, and there \
+             is a record of {}; put back what was there",
+            lease.worker
+        ))));
+    }
+    use_with(transaction, &layout, &ids, lease.worker, now)?;
+    let record = Document::new().with(CREATED, now);
+    transaction.put(&key_of(lease.worker), launched(record, &lease, &host, now));
+    Ok((lease, now, is_new))
+}
+
+/// The record of an id that `lease` gives to a generator on `host`.
+fn launched(record: Document, lease: &Lease, host: &Host, now: i64) -> Document {
+    let record = record
+        .with(HOST, host.name.as_str())
+        .with(PORT, host.port.as_str())
+        .with(KIND, host.kind.code())
+        .with(LAUNCHED, now)
+        .with(MODIFIED, now);
+    match &lease.kind {
+        LeaseKind::Permanent => record,
+        LeaseKind::Leased { duration, holder } => record
+            .with(HOLDER, holder.as_str())
+            .with(RESERVED_UNTIL, lease.last)
+            .with(LEASE_UNTIL, now.saturating_add(whole_ms(*duration))),
+    }
+}
+
+/// A leased id without a holder.
+struct Free {
+    worker: u64,
+    reserved_until: u64,
+    created: i64,
+    record: Document,
+}
+
+/// The one of `ids` that is not leased, or no longer, and whose ticks ended first, if that was
+/// before `latest`. Where others came first, it is one of several, so that those who start together
+/// do not all want the same one again.
+fn find_free(
+    transaction: &mut Transaction<'_>,
+    ids: &RangeInclusive<u64>,
+    latest: u64,
+    now: i64,
+) -> Result<Option<Free>, Error> {
+    let mut all = Vec::new();
+    for (name, record) in transaction.list(WORKERS)? {
+        let worker = id_of(&name, &record)?;
+        if record.lacks(LEASE_UNTIL) || !ids.contains(&worker) {
+            continue;
+        }
+        let key = key_of(worker);
+        let reserved_until = record.number(&key, RESERVED_UNTIL)?;
+        // When it was given back may be ahead of `now`: etcd tells whole seconds alone.
+        let is_free = record.lacks(HOLDER) || time(&record, &name, LEASE_UNTIL)? <= now;
+        if is_free && reserved_until < latest {
+            let created = time(&record, &name, CREATED)?;
+            all.push(Free { worker, reserved_until, created, record });
+        }
+    }
+    all.sort_by_key(|free| (free.reserved_until, free.worker));
+    let choice = 1_usize.checked_shl(transaction.attempt()).unwrap_or(usize::MAX).min(all.len());
+    Ok((choice > 0).then(|| all.swap_remove(fastrand::usize(..choice))))
+}
+
+/// When the first lease of `ids` ends that has not ended yet.
+fn first_end(
+    transaction: &mut Transaction<'_>,
+    ids: &RangeInclusive<u64>,
+    now: i64,
+) -> Result<Option<SystemTime>, Error> {
+    let mut first = None;
+    for (name, record) in transaction.list(WORKERS)? {
+        if ids.contains(&id_of(&name, &record)?) && !record.lacks(LEASE_UNTIL) {
+            let end = time(&record, &name, LEASE_UNTIL)?;
+            if end > now && first.is_none_or(|first| end < first) {
+                first = Some(end);
+            }
+        }
+    }
+    Ok(first.and_then(|end| from_unix_ms(end.into())))
+}
+
+/// Frees the leased id `worker`, whose record this is.
+fn free(transaction: &mut Transaction<'_>, worker: u64, record: Document) -> Result<(), Fault> {
+    let now = transaction.now()?;
+    let record = record.with(HOLDER, None::<&str>).with(LEASE_UNTIL, now).with(MODIFIED, now);
+    transaction.put(&key_of(worker), record);
+    Ok(())
+}
+
+/// Refuses a store that did not give `given`, or an old copy of the one that did, as far as the
+/// record of `worker` shows it.
+fn check_identity(
+    transaction: &mut Transaction<'_>,
+    given: &GivenBefore,
+    worker: u64,
+) -> Result<(), Error> {
+    let largest = used(transaction)?.map_or(0, |used| used.largest);
+    let record = transaction.read(&key_of(worker))?;
+    // The record of an id may have been removed.
+    let is_another = match record {
+        Some(record) => {
+            let created = time(&record, &worker.to_string(), CREATED)?;
+            let reserved_until = record.int(RESERVED_UNTIL).and_then(|tick| tick.try_into().ok());
+            given.contradicts(worker, created, reserved_until)
+        }
+        None => false,
+    };
+    let went_back = given.largest().is_some_and(|last| largest < last);
+    if is_another || went_back { Err(others(RECORDS, worker)) } else { Ok(()) }
+}
+
+/// The id whose record has this `name`.
+fn id_of(name: &str, record: &Document) -> Result<u64, Error> {
+    name.parse().map_err(|_| record.bad(&format!("{WORKERS}/{name}"), "whose name is no number"))
+}
+
+/// The time `field` of the record with this `name`, in milliseconds since 1970.
+fn time(record: &Document, name: &str, field: &str) -> Result<i64, Error> {
+    record.int(field).ok_or_else(|| record.bad(&format!("{WORKERS}/{name}"), field))
+}
+
+/// What operators see of a record.
+fn worker(name: &str, record: &Document) -> Result<WorkerRecord, Error> {
+    let key = format!("{WORKERS}/{name}");
+    let bad = |field: &str| record.bad(&key, field);
+    let text = |field: &str| record.text(field).map(str::to_owned).ok_or_else(|| bad(field));
+    let at = |field: &str| {
+        let ms = time(record, name, field)?;
+        from_unix_ms(ms.into()).ok_or_else(|| bad(field))
+    };
+    let lease = if record.lacks(LEASE_UNTIL) {
+        None
+    } else {
+        Some(LeaseRecord {
+            holder: record.text(HOLDER).map(str::to_owned),
+            reserved_until: record.number(&key, RESERVED_UNTIL)?,
+            until: at(LEASE_UNTIL)?,
+        })
+    };
+    Ok(WorkerRecord {
+        id: id_of(name, record)?,
+        host_name: text(HOST)?,
+        port: text(PORT)?,
+        kind: record.int(KIND).and_then(WorkerKind::from_code).ok_or_else(|| bad(KIND))?,
+        launched: at(LAUNCHED)?,
+        created: at(CREATED)?,
+        lease,
+    })
+}
