@@ -1,5 +1,5 @@
-//! What this process keeps of the series of its store: what they are, and the numbers of the present
-//! periods.
+//! What this process keeps of the series of its store: what they are, and the numbers of the
+//! present periods.
 
 pub mod current;
 pub mod handle;
