@@ -335,8 +335,39 @@ pub mod series;
 pub mod store;
 
 #[cfg(doc)]
-#[doc = include_str!("../DESIGN.md")]
-pub mod design {}
+#[doc = include_str!("../docs/design/README.md")]
+pub mod design {
+    #[doc = include_str!("../docs/design/promises.md")]
+    pub mod promises {}
+    #[doc = include_str!("../docs/design/words.md")]
+    pub mod words {}
+    #[doc = include_str!("../docs/design/take.md")]
+    pub mod take {}
+    #[doc = include_str!("../docs/design/publishing.md")]
+    pub mod publishing {}
+    #[doc = include_str!("../docs/design/time.md")]
+    pub mod time {}
+    #[doc = include_str!("../docs/design/exact-time.md")]
+    pub mod exact_time {}
+    #[doc = include_str!("../docs/design/leases.md")]
+    pub mod leases {}
+    #[doc = include_str!("../docs/design/stores.md")]
+    pub mod stores {}
+    #[doc = include_str!("../docs/design/segments.md")]
+    pub mod segments {}
+    #[doc = include_str!("../docs/design/series.md")]
+    pub mod series {}
+    #[doc = include_str!("../docs/design/masked.md")]
+    pub mod masked {}
+    #[doc = include_str!("../docs/design/service.md")]
+    pub mod service {}
+    #[doc = include_str!("../docs/design/events.md")]
+    pub mod events {}
+    #[doc = include_str!("../docs/design/map.md")]
+    pub mod map {}
+    #[doc = include_str!("../docs/design/decisions.md")]
+    pub mod decisions {}
+}
 #[cfg(all(doc, any(not(doctest), feature = "series")))]
 #[doc = include_str!("../docs/numbers.md")]
 pub mod which_number {}

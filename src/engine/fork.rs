@@ -6,7 +6,8 @@
 //!   child                                      └ child: rings closed, list unlocked ──▶ `Forked`
 //! ```
 //!
-//! DESIGN.md, "A fork", tells what a fork does to a generator, and what the child can rely on.
+//! docs/design/events.md, "A fork", tells what a fork does to a generator, and what the child can
+//! rely on.
 //!
 //! The list of generators is locked across the fork, because otherwise the child could find it half
 //! written, or locked for ever. The child's handler waits for nothing, allocates nothing and cannot

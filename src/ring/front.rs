@@ -34,8 +34,8 @@ impl ReadyRange {
 }
 
 impl Front {
-    /// The ready range, or the end of one range and the origin of a later one. DESIGN.md, "The
-    /// ring", explains why such a mixture does no harm.
+    /// The ready range, or the end of one range and the origin of a later one.
+    /// docs/design/take.md explains why such a mixture does no harm.
     #[inline]
     pub fn read(&self) -> ReadyRange {
         // ORDERING: the first load keeps the second one after it, and both keep the claim after

@@ -21,7 +21,7 @@
 //! * **Publish.** Any thread may publish the block at the tail, and may complete what another
 //!   thread has begun, so a stalled thread holds up nobody.
 //!
-//! DESIGN.md, "The ring", explains the protocol and proves it. It numbers the steps by which a
+//! docs/design/take.md proves the protocol. docs/design/publishing.md numbers the steps by which a
 //! block is published, and comments here use its numbers.
 
 pub mod codec;

@@ -3,7 +3,7 @@
 //!
 //! A window is three words, so a taker may read a mixture of two windows. They must never be of two
 //! leases. Therefore the shared window is a double buffer, and readers check afterwards that the
-//! lease in use is still the same. DESIGN.md, "The shared window", has a picture and the reasons.
+//! lease in use is still the same. docs/design/publishing.md has a picture and the reasons.
 
 use crate::ring::codec::TickCodec;
 use crate::sync::{AtomicU64, Ordering};

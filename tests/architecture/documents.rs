@@ -8,6 +8,10 @@ use std::process::Command;
 /// README is read by people who do not know yet whether they want to read more.
 const MAX_README_LINES: usize = 220;
 
+/// Each page of the design has one subject, and all of them can be read in an afternoon.
+const MAX_DESIGN_LINES: usize = 250;
+const MAX_DESIGN_WORDS: usize = 12_000;
+
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -88,7 +92,7 @@ fn plain(path: &Path) -> PathBuf {
 }
 
 /// What lies at the root: the first thing that a visitor sees.
-const ROOT: [&str; 33] = [
+const ROOT: [&str; 32] = [
     ".cargo",
     ".ci",
     ".github",
@@ -98,7 +102,6 @@ const ROOT: [&str; 33] = [
     "CONTRIBUTING.md",
     "Cargo.lock",
     "Cargo.toml",
-    "DESIGN.md",
     "LICENSE-APACHE",
     "LICENSE-MIT",
     "README.md",
@@ -143,6 +146,64 @@ fn the_root_has_the_entries_that_are_listed() {
 fn readme_is_short() {
     let lines = fs::read_to_string(root().join("README.md")).unwrap().lines().count();
     assert!(lines <= MAX_README_LINES, "README.md has {lines} lines");
+}
+
+/// The pages of the design, by name.
+fn design() -> Vec<(String, String)> {
+    let entries = fs::read_dir(root().join("docs/design")).unwrap();
+    let mut pages: Vec<_> = entries
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            (name, fs::read_to_string(&path).unwrap())
+        })
+        .collect();
+    pages.sort();
+    pages
+}
+
+#[test]
+fn the_pages_of_the_design_are_short() {
+    let pages = design();
+    for (name, text) in &pages {
+        let lines = text.lines().count();
+        assert!(lines <= MAX_DESIGN_LINES, "docs/design/{name} has {lines} lines");
+    }
+    let words: usize = pages.iter().map(|(_, text)| text.split_whitespace().count()).sum();
+    assert!(words <= MAX_DESIGN_WORDS, "docs/design has {words} words");
+}
+
+#[test]
+fn each_page_of_the_design_is_in_its_index_and_in_the_documentation() {
+    let index = fs::read_to_string(root().join("docs/design/README.md")).unwrap();
+    let lib = fs::read_to_string(root().join("src/lib.rs")).unwrap();
+    for (name, _) in design() {
+        assert!(name == "README.md" || links(&index).contains(&name.as_str()), "{name}");
+        assert!(lib.contains(&format!("../docs/design/{name}\"")), "src/lib.rs lacks {name}");
+    }
+}
+
+/// The tracked folders in `folder` that `map` does not name as `name/`, with what is before
+/// the name in `prefix`.
+fn unmapped(map: &str, folder: &str, prefix: &str) -> BTreeSet<String> {
+    let files = tracked("");
+    let inside = files.iter().filter_map(|path| path.strip_prefix(folder)?.split_once('/'));
+    let names = inside.map(|(name, _)| name).filter(|name| !name.starts_with('.'));
+    let names = names.filter(|name| !map.contains(&format!("`{prefix}{name}/")));
+    names.map(|name| format!("{folder}{name}")).collect()
+}
+
+/// That each file which the map names is there is seen by `files_that_documents_name_exist`.
+#[test]
+fn the_map_has_each_folder_of_the_library_and_of_the_repository() {
+    let map = fs::read_to_string(root().join("docs/design/map.md")).unwrap();
+    let mut missing = unmapped(&map, "", "");
+    missing.extend(unmapped(&map, "src/", "src/"));
+    // The rooms of a module are named beside it.
+    for module in ["src/segment/", "src/series/"] {
+        missing.extend(unmapped(&map, module, ""));
+    }
+    assert!(missing.is_empty(), "folders that docs/design/map.md does not name: {missing:#?}");
 }
 
 /// Commands, examples, names in backticks, and links are those of the English page.
