@@ -458,6 +458,7 @@ impl Model {
     ///
     /// When it does not.
     pub fn check_blocks(&self) {
+        assert_eq!(self.ring.broken_rule(), None);
         let tail = self.ring.tail();
         for block in FIRST_BLOCK.max(tail - SLOTS)..tail {
             let base = self

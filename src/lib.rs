@@ -170,6 +170,7 @@
 //! | `lease_exhausted` | error | `worker` | the same, at once: takes fail or wait |
 //! | `recovered` | info | `worker`, `reserved_until` | nothing |
 //! | `lease_lost` | warn | `worker` | lease for longer, unless the process stood still |
+//! | `rule_broken` | error | `worker`, `rule`, `found`, `bound` | report it, and restart |
 //! | `worker_id_changed` | info | `worker`, `before` | widen the sequence if it comes often |
 //! | `no_new_worker` | warn | `error` | see that the registry runs and has ids left |
 //! | `new_workers_used_up` | warn | `most`, `period` | widen the sequence, or take fewer UIDs |
@@ -351,6 +352,8 @@ pub mod design {
     pub mod exact_time {}
     #[doc = include_str!("../docs/design/leases.md")]
     pub mod leases {}
+    #[doc = include_str!("../docs/design/checks.md")]
+    pub mod checks {}
     #[doc = include_str!("../docs/design/stores.md")]
     pub mod stores {}
     #[doc = include_str!("../docs/design/segments.md")]
@@ -397,6 +400,7 @@ pub use layout::{FieldOrder, Layout, LayoutError, Parts, TimeRangeError};
 pub use masked::{Masked, Opaque};
 pub use registry::RegistryError;
 pub use store::{RegistryOptions, StorageError, Store, Table};
+pub use support::rule::{BrokenRule, Rule};
 pub use uid::{Base32, ParseUidError, Uid, UidRangeError};
 
 /// For the tool, the service and the bindings, which are built on this library.

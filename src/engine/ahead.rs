@@ -109,7 +109,7 @@ impl Timing for Ahead {
             // This is not before the lease: the tick that follows belongs to the lease in use.
             window.first_base = window.first_base.min(following);
         }
-        ring.window().set(window);
+        engine.set_window(window, lease);
         if codec.is_beyond(ring.newest(), window.last_base) {
             ring.draw_back();
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::clock::{human, utc_ms};
 use crate::support::audience::MAX_LEAD;
+use crate::support::rule::Rule;
 
 /// No UID can be taken.
 ///
@@ -41,6 +42,13 @@ pub enum TakeError {
     /// The generator was shut down by [`shutdown`](crate::UidGenerator::shutdown), or by
     /// `shutdown_async` (feature `async`).
     ShutDown,
+    /// A rule did not hold on which it rests that no id is given twice: the generator has ended for
+    /// good. [`Status::broken_rule`](crate::Status::broken_rule) and the event `rule_broken` have
+    /// the numbers.
+    BrokenRule {
+        /// The rule.
+        rule: Rule,
+    },
     /// This process was forked. Its parent built this generator and still hands out its UIDs. Build
     /// another generator here, after the fork.
     Forked,
@@ -95,6 +103,12 @@ impl fmt::Display for TakeError {
             TakeError::Forked => f.write_str(
                 "this process was forked from the one that opened the generator: open another \
                  here, after the fork",
+            ),
+            TakeError::BrokenRule { rule } => write!(
+                f,
+                "the generator has ended, so that no id is given twice: {rule}; report it, with \
+                 the event that has the numbers, and restart this program, which then takes \
+                 another worker id"
             ),
             TakeError::LeadLimit { retry_in_ms } => write!(
                 f,

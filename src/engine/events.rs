@@ -11,6 +11,7 @@ use crate::engine::lead::LeadLimit;
 use crate::layout::Layout;
 use crate::registry::{Lease, RegistryError};
 use crate::support::callbacks::event;
+use crate::support::rule::BrokenRule;
 
 /// The error as the field of an event. Subscribers that know errors also show its causes.
 #[cfg(feature = "tracing")]
@@ -116,6 +117,19 @@ pub fn new_workers_used_up(most: u64, period: Duration) {
         ?period,
         "as many worker ids as a generator may take on are used up; takes at the lead limit wait \
          for the clock"
+    );
+}
+
+pub fn rule_broken(worker: u64, broken: &BrokenRule) {
+    let BrokenRule { rule, found, bound } = broken;
+    event!(
+        error,
+        "rule_broken",
+        worker,
+        ?rule,
+        found,
+        bound,
+        "the generator has ended, so that no id is given twice: {broken}"
     );
 }
 

@@ -218,7 +218,7 @@ impl Timing for Exact {
     }
 
     fn move_window(&self, engine: &Engine, lease: &Lease, now_ms: i64) {
-        engine.ring.window().set(self.window(engine, lease, now_ms));
+        engine.set_window(self.window(engine, lease, now_ms), lease);
     }
 
     fn base_of_block(&self, engine: &Engine, tick: u64) -> Option<NonZeroU64> {

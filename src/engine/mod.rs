@@ -46,7 +46,9 @@ use crate::engine::timing::Timing as _;
 use crate::engine::waiters::Waiters;
 use crate::registry::Lease;
 use crate::ring::codec::TickCodec;
+use crate::ring::window::Window;
 use crate::ring::{Ended, Ring};
+use crate::support::rule::Rule;
 use crate::sync::{Arc, AtomicU64, Ordering, Parker};
 
 /// Each expiry lowers `claims_end` by this much. No span of a local taker's claim is longer, so
@@ -223,7 +225,30 @@ impl Engine {
 
     /// Continues with the ticks of another lease. Called by the filler.
     pub fn take_on(&self, lease: &Lease, now_ms: i64) {
-        self.ring.window().take_on(by_kind!(self, window, lease, now_ms));
+        let window = by_kind!(self, window, lease, now_ms);
+        if self.is_window_of(&window, lease) {
+            self.ring.window().take_on(window);
+        }
+    }
+
+    /// Sets the window of the lease in use. Called by the filler.
+    pub fn set_window(&self, window: Window, lease: &Lease) {
+        if self.is_window_of(&window, lease) {
+            self.ring.window().set(window);
+        }
+    }
+
+    /// Whether `window` lies within the ticks of `lease`. If it does not, the generator ends.
+    fn is_window_of(&self, window: &Window, lease: &Lease) -> bool {
+        let first = self.codec.base_at(lease.first, lease.worker);
+        let reserved = self.codec.base_at(lease.last, lease.worker);
+        let Window { first_base, last_base, reserved_base } = *window;
+        let rule = Rule::WindowInLease;
+        let result = rule
+            .check(first_base >= first, first_base, first)
+            .and_then(|()| rule.check(reserved_base == reserved, reserved_base, reserved))
+            .and_then(|()| rule.check(last_base <= reserved, last_base, reserved));
+        result.map_err(|broken| self.ring.break_rule(broken)).is_ok()
     }
 
     /// Makes local takers drop their claims.
@@ -283,6 +308,7 @@ impl Engine {
                 0
             },
             obstacle: self.lasting_obstacle(now_ms),
+            broken_rule: if self.is_forked() { None } else { self.ring.broken_rule() },
             reserved_until: self.reserved_until(),
             taken: self.taken(),
             lost: self.ring.cursor.lost(),
@@ -309,5 +335,36 @@ impl fmt::Debug for Engine {
             .field("ring", &self.ring)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::generator::builder::Builder;
+    use crate::registry::{FixedWorker, Lease};
+    use crate::ring::window::Window;
+
+    #[test]
+    fn a_window_outside_its_lease_ends_the_generator() {
+        let lease = Lease::leased(1, 100..=200, Duration::from_secs(100), "one");
+        for (first, last, reserved, found) in
+            [(99, 200, 200, 99), (100, 201, 200, 201), (100, 200, 201, 201), (100, 200, 199, 199)]
+        {
+            let builder = Builder::new().registry(FixedWorker::new(1));
+            let assembled = builder.assemble(fastrand::Rng::with_seed(7));
+            let Ok((engine, _, _)) = assembled else { unreachable!("it is well") };
+            let base_at = |tick| engine.codec.base_at(tick, 1);
+            let [first_base, last_base, reserved_base] = [first, last, reserved].map(base_at);
+            let before = engine.ring.window().get();
+            engine.set_window(Window { first_base, last_base, reserved_base }, &lease);
+            assert_eq!(engine.ring.window().get(), before);
+            let broken = engine.ring.broken_rule().map(|broken| (broken.rule, broken.found));
+            assert_eq!(broken, Some((Rule::WindowInLease, base_at(found))));
+            let rule = Rule::WindowInLease;
+            assert_eq!(engine.try_take(), Err(TakeError::BrokenRule { rule }));
+        }
     }
 }

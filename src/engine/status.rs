@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use crate::clock::{human, utc};
 use crate::engine::error::TakeError;
 use crate::engine::signal::FillerState;
+use crate::support::rule::BrokenRule;
 
 /// A generator's state at one moment, from [`UidGenerator::status`](crate::UidGenerator::status).
 ///
@@ -61,6 +62,8 @@ pub struct Status {
     /// Why a take would fail now, or wait for longer than until the next tick. `None` while UIDs
     /// are given.
     pub obstacle: Option<TakeError>,
+    /// The rule that did not hold, if the generator has ended because of that.
+    pub broken_rule: Option<BrokenRule>,
     /// When the ticks end that the registry has reserved, if worker ids are leased. UIDs end then,
     /// unless the registry reserves further ticks before.
     pub reserved_until: Option<SystemTime>,
@@ -139,6 +142,9 @@ impl fmt::Display for Status {
         }
         if let Some(obstacle) = self.obstacle {
             writeln!(f, "takes get no UID: {obstacle}")?;
+        }
+        if let Some(broken) = self.broken_rule {
+            writeln!(f, "the rule that did not hold: {broken}")?;
         }
         if let Some(skew) = self.large_clock_skew_ms() {
             let side = if skew > 0 { "ahead of" } else { "behind" };

@@ -143,6 +143,13 @@ impl Engine {
             None => Ok(()),
             Some(Ended::ShutDown) => Err(TakeError::ShutDown),
             Some(Ended::Forked) => Err(TakeError::Forked),
+            Some(Ended::BrokenRule(rule)) => {
+                // The filler tells operators, once.
+                if self.flags.set_wanted() {
+                    self.signal.wake_filler();
+                }
+                Err(TakeError::BrokenRule { rule })
+            }
         }
     }
 

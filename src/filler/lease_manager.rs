@@ -1,6 +1,7 @@
 //! [`LeaseManager`]: the worker ids of a generator. One is in use, and one may be spare. Ids no
 //! longer in use are given back.
 
+use std::collections::VecDeque;
 use std::mem;
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use crate::filler::registry_calls::{Answer, CallThread, RegistryCalls};
 use crate::layout::Layout;
 use crate::registry::RegistryError;
 use crate::registry::{Lease, WorkerRegistry};
+use crate::support::rule::{BrokenRule, Rule};
 use crate::sync::Arc;
 
 /// The worker ids of a generator.
@@ -36,6 +38,8 @@ pub struct LeaseManager {
     is_spare_awaited: bool,
     /// Worker ids to give back.
     retired: Vec<Lease>,
+    /// The worker ids in use before, each with its last tick that was reserved: those used last.
+    had: VecDeque<(u64, u64)>,
     /// When another worker id may be requested after a refusal.
     retry: Retry,
     allowance: Allowance,
@@ -68,6 +72,8 @@ const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_secs(60);
 /// Shorter than `LAST_RETRY`, since takes may be waiting for the reservation.
 const LAST_RESERVE_RETRY: Duration = Duration::from_secs(5);
+/// How many worker ids that were in use before are remembered.
+const MOST_REMEMBERED: usize = 64;
 /// If the registry does not answer within this time, or within an eighth of the lease, there is an
 /// event.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(5);
@@ -96,6 +102,7 @@ impl LeaseManager {
             spare: None,
             is_spare_awaited: false,
             retired: Vec::new(),
+            had: VecDeque::new(),
             retry: Retry::default(),
             allowance,
             is_skew_told: false,
@@ -172,6 +179,10 @@ impl LeaseManager {
             self.request_another(engine, now_ms);
             return false;
         };
+        if let Err(broken) = self.check_new(&lease) {
+            engine.ring.break_rule(broken);
+            return false;
+        }
         engine.take_on(&lease, now_ms);
         engine.counters.new_workers.add(1);
         (self.is_lost, self.is_spare_awaited, self.plan) =
@@ -181,10 +192,22 @@ impl LeaseManager {
         engine.flags.set_registry_down(false);
         let before = mem::replace(&mut self.lease, lease);
         let (worker, old) = (self.lease.worker, before.worker);
+        if self.had.len() == MOST_REMEMBERED {
+            self.had.pop_front();
+        }
+        self.had.push_back((before.worker, before.last));
         self.retired.push(before);
         events::worker_id_changed(worker, old);
         self.alarm.recovered(worker, engine.limits.layout.begin_of(self.lease.last));
         true
+    }
+
+    /// Fails if this generator has had ticks of `lease` already.
+    fn check_new(&self, lease: &Lease) -> Result<(), BrokenRule> {
+        let had = self.had.iter().copied().chain([(self.lease.worker, self.lease.last)]);
+        let before = had.filter(|(worker, _)| *worker == lease.worker).map(|(_, last)| last).max();
+        let Some(last) = before else { return Ok(()) };
+        Rule::WorkerIdOnce.check(lease.first > last, lease.first, last)
     }
 
     /// Requests a spare worker id if there is none, so that no taker waits for a database.
@@ -243,7 +266,7 @@ impl LeaseManager {
         let (asked, failing) = (lease.clone(), doing.clone());
         let reserve =
             move |registry: &mut dyn WorkerRegistry| match registry.reserve(&asked, last)? {
-                reserved if reserved <= asked.last && reserved < last => {
+                reserved if reserved == asked.last && reserved < last => {
                     let said = format!(
                         "the registry answered with tick {reserved}, which is no later than before"
                     );
@@ -348,6 +371,10 @@ impl LeaseManager {
 
     fn handle_reservation(&mut self, engine: &Engine, result: Result<u64, RegistryError>) {
         match result {
+            Ok(last) if last < self.lease.last => {
+                let (rule, bound) = (Rule::ReservationKept, self.lease.last);
+                engine.ring.break_rule(BrokenRule { rule, found: last, bound });
+            }
             Ok(last) => {
                 self.plan.done(last);
                 self.lease.last = last;
@@ -385,6 +412,11 @@ impl LeaseManager {
         }
         // Waits for the running call.
         self.calls.finish();
+        if let Some(broken) = engine.ring.broken_rule() {
+            // Nobody may begin before all is used up that was reserved.
+            let left = (self.lease.worker, RegistryError::other(broken));
+            return if is_any_leased { Err(left) } else { Ok(()) };
+        }
         result = result.and(self.handle_answer(engine));
         let retired = self.retired.drain(..).map(|lease| (lease.last, lease));
         // It was not used.

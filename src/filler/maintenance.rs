@@ -38,6 +38,8 @@ pub struct Maintenance {
     end: TakeableEnd,
     /// The state for which waiting takers were last woken.
     state: State,
+    /// Whether a rule did not hold, and operators know. Nothing is done then.
+    is_rule_broken: bool,
     /// Whether the event for the end of the time field was sent.
     end_announced: bool,
     #[cfg(feature = "metrics")]
@@ -113,6 +115,7 @@ impl Maintenance {
             demand: Demand { taken: 0, until_ms: i64::MIN, is_busy: false },
             end: TakeableEnd::default(),
             state: State::default(),
+            is_rule_broken: false,
             end_announced: false,
         }
     }
@@ -125,6 +128,19 @@ impl Maintenance {
 
     /// Runs one maintenance. Returns how long the filler may sleep unless it is woken.
     pub fn run_once(&mut self, engine: &Arc<Engine>) -> Duration {
+        let pause = if self.is_rule_broken { LONG_REST } else { self.maintain(engine) };
+        let broken = engine.ring.broken_rule();
+        if let Some(broken) = broken.filter(|_| !self.is_rule_broken) {
+            self.is_rule_broken = true;
+            engine.expire_claims();
+            events::rule_broken(engine.worker(), &broken);
+            // Last, because a task's waker may panic.
+            engine.waiters.wake_all();
+        }
+        if self.is_rule_broken { LONG_REST } else { pause }
+    }
+
+    fn maintain(&mut self, engine: &Arc<Engine>) -> Duration {
         let (now_ms, since) = self.read_clock(engine);
         self.demand.update(engine, now_ms);
         // An event has told of a worker id that was not given back.

@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use crate::ring::counter::Counter;
+use crate::support::rule::Rule;
 use crate::sync::{AtomicU8, AtomicU64, Mutex, MutexGuard, Ordering, lock};
 
 /// Set in the cursor while the ring is closed, and therefore in each ticket claimed meanwhile. No
@@ -41,7 +42,7 @@ pub struct Cursor {
     /// Where the cursor continues when the ring is opened. The lock is taken to close the ring, to
     /// open it and to move the cursor, but never by a take from an open ring.
     resume: Mutex<Resume>,
-    /// An [`Ended`], or 0. Once set, it stays.
+    /// An [`Ended`] by its number, or 0. Once set, it only becomes a later end.
     ended: AtomicU8,
     /// The position of the cursor when the ring was abandoned.
     left_at: AtomicU64,
@@ -51,11 +52,18 @@ pub struct Cursor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// The generator was shut down. Written under the lock of `resume`.
-    ShutDown = 1,
+    ShutDown,
     /// The ring is a copy made by `fork`, from which nobody may take. Written in the child process
     /// while it has one thread.
-    Forked = 2,
+    Forked,
+    /// An id could have been given twice. Written under the lock of `resume`.
+    BrokenRule(Rule),
 }
+
+const SHUT_DOWN: u8 = 1;
+const FORKED: u8 = 2;
+/// Added to the number of a rule.
+const BROKEN_RULE: u8 = 2;
 
 /// Where a closed ring continues.
 #[derive(Debug, Default)]
@@ -175,10 +183,21 @@ impl Cursor {
 
     /// Closes the ring for good: no ticket is claimed from now on.
     pub fn shut_down(&self) {
+        self.end(SHUT_DOWN);
+    }
+
+    /// Closes the ring for good, because this rule does not hold.
+    pub fn break_rule(&self, rule: Rule) {
+        if self.ended().is_none() {
+            self.end(BROKEN_RULE + rule as u8);
+        }
+    }
+
+    fn end(&self, ended: u8) {
         let resume = self.close_and_hold();
         // ORDERING: Release, pairs with `ended`: a thread that sees this resets the cursor only
         // after `close_and_hold` has read where it was. `open` reads it under the lock.
-        self.ended.store(Ended::ShutDown as u8, Ordering::Release);
+        self.ended.store(ended, Ordering::Release);
         drop(resume);
     }
 
@@ -189,8 +208,8 @@ impl Cursor {
     #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
     pub fn abandon(&self) {
         // ORDERING: the child has one thread.
-        let before = self.ended.swap(Ended::Forked as u8, Ordering::Relaxed);
-        if before == Ended::Forked as u8 {
+        let before = self.ended.swap(FORKED, Ordering::Relaxed);
+        if before == FORKED {
             return;
         }
         // ORDERING: as above.
@@ -213,8 +232,9 @@ impl Cursor {
         // orders that before it is woken, or after the store.
         let ended = match self.ended.load(Ordering::Acquire) {
             0 => return None,
-            1 => Ended::ShutDown,
-            _ => Ended::Forked,
+            SHUT_DOWN => Ended::ShutDown,
+            FORKED => Ended::Forked,
+            rule => Ended::BrokenRule(Rule::of_number(rule - BROKEN_RULE)),
         };
         // ORDERING: Relaxed, since a ticket from here says only that the ring is closed.
         self.next.store(CLOSED, Ordering::Relaxed);

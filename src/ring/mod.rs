@@ -40,7 +40,8 @@ use crate::ring::counter::Counter;
 pub use crate::ring::cursor::{Cursor, Ended, is_closed};
 use crate::ring::front::{Front, ReadyRange};
 use crate::ring::window::{SharedWindow, Window};
-use crate::sync::{AtomicU64, Ordering};
+use crate::support::rule::{BrokenRule, Rule};
+use crate::sync::{AtomicU64, Mutex, Ordering, lock};
 use crate::uid::Uid;
 
 pub const MIN_SLOTS: usize = 2;
@@ -119,6 +120,9 @@ pub struct Ring {
     /// What takers read once per ready range.
     publish_state: CachePadded<PublishState>,
 
+    /// The rule that did not hold, if one did not.
+    broken_rule: Mutex<Option<BrokenRule>>,
+
     // The following fields are never written after construction. Each take reads them.
     slots: Box<[Slot]>,
     codec: TickCodec,
@@ -150,6 +154,7 @@ impl Ring {
                 tail: AtomicU64::new(slots as u64),
                 window: SharedWindow::new(window),
             }),
+            broken_rule: Mutex::default(),
             slots: (0..slots).map(empty).collect(),
             codec,
             max_offset: (1 << sequence_bits) - 1,
@@ -245,6 +250,20 @@ impl Ring {
                 Err(now) => ticket = now,
             }
         }
+    }
+
+    /// Closes the ring for good, because a rule does not hold that uniqueness rests on.
+    #[cold]
+    #[inline(never)]
+    pub fn break_rule(&self, broken: BrokenRule) {
+        // Before the ring is closed, so that whoever finds it closed finds the reason.
+        lock(&self.broken_rule).get_or_insert(broken);
+        self.cursor.break_rule(broken.rule);
+    }
+
+    /// The rule that did not hold, if one did not. Must not be called in a forked process.
+    pub fn broken_rule(&self) -> Option<BrokenRule> {
+        *lock(&self.broken_rule)
     }
 
     /// What may be published.
@@ -434,7 +453,7 @@ impl Ring {
         let mut stamp = slot.stamp.load(Ordering::Acquire);
         if stamp == free {
             // Step 1, before step 2 so that the slot stays as it is if the window has ended.
-            let Some(_) = self.candidate(block) else { return self.beyond(block) };
+            let Some(_) = self.next_base(block) else { return self.beyond(block) };
             // Step 2.
             // ORDERING: Acquire, to see what another publisher that is ahead has done; Release, for
             // a publisher that continues from here. Every reader sees step 2 before step 3, because
@@ -492,17 +511,104 @@ impl Ring {
         (self.tail() != block).then_some(false)
     }
 
-    /// The candidate for the word of `block`, without its lap bit, or `None` if the block lies
-    /// beyond the window. If `block` has been published meanwhile the result means nothing: the
-    /// swap that would use it fails, and `beyond` checks the tail.
-    fn candidate(&self, block: u64) -> Option<u64> {
+    /// Whether the UIDs of a block that begins with `base`, after one that begins with `previous`,
+    /// are new and reserved. If not, the ring is closed for good, unless `block` has been published
+    /// meanwhile, so that what was compared says nothing.
+    #[cold]
+    #[inline(never)]
+    fn breaks_rule(&self, block: u64, previous: u64, base: u64, reserved: u64) -> bool {
+        let is_above = base > previous || !self.codec.same_worker(base, previous);
+        let result = Rule::BlockAbove
+            .check(is_above, base, previous)
+            .and_then(|()| Rule::BlockReserved.check(base <= reserved, base, reserved));
+        let Err(broken) = result else { return false };
+        if self.tail() == block {
+            self.break_rule(broken);
+        }
+        true
+    }
+
+    /// What the candidate for the word of `block` is made of: the word of the block before, the
+    /// base, and the last one that is reserved. `None` if the block lies beyond the window. If
+    /// `block` has been published meanwhile the result means nothing: the swap that would use it
+    /// fails, and `beyond` checks the tail.
+    #[inline]
+    fn next_base(&self, block: u64) -> Option<(u64, u64, u64)> {
         let word = self.slot(block - 1).word.load(Ordering::Acquire);
-        let previous = self.base_in_word(word);
-        // ORDERING: the thread that chose `previous` had seen the lease it belongs to, so this
+        // ORDERING: the thread that chose the base before had seen the lease it belongs to, so this
         // window belongs to that lease or to a later one.
-        let base = self.publish_state.window.get().next_base(previous, &self.codec)?;
+        let window = self.publish_state.window.get();
+        let base = window.next_base(self.base_in_word(word), &self.codec)?;
+        Some((word, base, window.reserved_base))
+    }
+
+    /// The candidate for the word of `block`, without its lap bit. `None` as in `next_base`, and if
+    /// a rule does not hold.
+    #[inline]
+    fn candidate(&self, block: u64) -> Option<u64> {
+        let (word, base, reserved) = self.next_base(block)?;
+        let previous = self.base_in_word(word);
         let is_gap = previous == 0 || base != previous + self.codec.stride();
+        // Directly after the one before, it lies above that one.
+        let is_in_doubt = is_gap || base > reserved;
+        if is_in_doubt && self.breaks_rule(block, previous, base, reserved) {
+            return None;
+        }
         let before = if is_gap { 0 } else { (word & self.max_offset) + 1 };
         Some(base | before.min(self.max_offset))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::layout::Layout;
+
+    const WORKER: u64 = 3;
+
+    /// A ring with one published block, of tick 10, whose window ends with the reserved tick 20.
+    fn ring() -> (Ring, TickCodec) {
+        let codec = TickCodec::new(&Layout::DEFAULT);
+        let [first_base, last_base] = [10, 20].map(|tick| codec.base_at(tick, WORKER));
+        let window = Window { first_base, last_base, reserved_base: last_base };
+        let ring = Ring::new(4, 13, codec, window);
+        assert!(matches!(ring.publish_up_to(4, &Counter::default()), Block::Published(_)));
+        (ring, codec)
+    }
+
+    /// The ring gives nothing any more, and says why.
+    fn assert_broken(ring: &Ring, rule: Rule, found: u64, bound: u64) {
+        assert_eq!(ring.broken_rule(), Some(BrokenRule { rule, found, bound }));
+        assert_eq!(ring.cursor.ended(), Some(Ended::BrokenRule(rule)));
+        assert!(is_closed(ring.claim_many(1).0) && is_closed(ring.take().unwrap_err()));
+        ring.cursor.open();
+        assert!(is_closed(ring.take().unwrap_err()), "closed for good");
+    }
+
+    #[test]
+    fn a_block_past_the_reserved_ticks_ends_the_ring() {
+        let (ring, codec) = ring();
+        let base_at = |tick| codec.base_at(tick, WORKER);
+        // A window that was set without a look at what is reserved.
+        let (last_base, reserved_base) = (base_at(99), base_at(10));
+        let first_base = base_at(10);
+        ring.window().set(Window { first_base, last_base, reserved_base });
+        assert_eq!(ring.publish_up_to(5, &Counter::default()), Block::Beyond);
+        assert_broken(&ring, Rule::BlockReserved, base_at(11), base_at(10));
+    }
+
+    #[test]
+    fn a_block_that_is_not_above_the_one_before_ends_the_ring() {
+        let (ring, codec) = ring();
+        let [before, base] = [10, 9].map(|tick| codec.base_at(tick, WORKER));
+        let of_another = codec.base_at(9, WORKER + 1);
+        assert!(!ring.breaks_rule(5, before, of_another, u64::MAX));
+        assert!(!ring.breaks_rule(5, base, before, u64::MAX));
+        // A publisher that comes late has compared what others have overwritten.
+        assert!(ring.breaks_rule(4, before, base, u64::MAX));
+        assert_eq!(ring.broken_rule(), None);
+        assert!(ring.breaks_rule(5, before, base, u64::MAX));
+        assert_broken(&ring, Rule::BlockAbove, base, before);
     }
 }

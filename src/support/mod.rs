@@ -14,3 +14,4 @@ pub mod callbacks;
 pub mod flat_error;
 pub mod integer;
 pub mod named;
+pub mod rule;

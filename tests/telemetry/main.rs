@@ -14,6 +14,8 @@ mod recorder;
 mod rows;
 
 #[cfg(feature = "tracing")]
+mod broken_rules;
+#[cfg(feature = "tracing")]
 mod events;
 #[cfg(feature = "tracing")]
 mod lease_events;

@@ -135,6 +135,7 @@ impl Trouble {
             TakeError::LeaseExhausted { .. } => Cause::NoTicks,
             TakeError::LeadLimit { .. } => Cause::Clock,
             TakeError::TimeExhausted { .. } => Cause::TimeOver,
+            TakeError::BrokenRule { .. } => Cause::BrokenRule,
             TakeError::ShutDown => Cause::Ending,
             _ => Cause::Unknown,
         };

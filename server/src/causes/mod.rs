@@ -13,7 +13,7 @@ use std::time::Duration;
 use errors::{registry_errors, segment_errors, series_errors, storage_errors, tried, variants};
 use service::{LEASE, SERIES, SNOWFLAKES, Service, TAG, UIDS};
 use uidring::segment::SegmentError;
-use uidring::{Layout, TakeError};
+use uidring::{Layout, Rule, TakeError};
 use uidring_args::with_causes;
 
 use crate::app::health::Observer;
@@ -105,6 +105,26 @@ fn uids_that_end_are_told_everywhere_for_each_cause() {
         service.wait_for("well", |service| service.json()["health"]["level"] == "ok");
     });
     assert!(count >= 20, "{count}");
+}
+
+/// A rule that does not hold ends the generators, whatever they have in memory.
+#[test]
+fn uids_that_a_broken_rule_ends_are_told_everywhere() {
+    let mut service = Service::start();
+    assert_eq!(service.get("/v1/uids").0, 200);
+    service.look();
+    service.registry.forget();
+    service.clock.advance(Duration::from_secs(LEASE * 3 / 5));
+    service.wait_for("ended", |service| service.get("/v1/uids").0 == 500);
+    let obstacle = |index| service.app.generators().nth(index).unwrap().1.status().obstacle;
+    service.wait_for("both ended", |_| (0..2).all(|index| obstacle(index).is_some()));
+    let why = obstacle(0).unwrap();
+    assert_eq!(why, TakeError::BrokenRule { rule: Rule::ReservationKept });
+    for thing in [UIDS, SNOWFLAKES] {
+        service.observer = Observer::new();
+        service.assert_told(thing, "empty", &why.to_string());
+    }
+    service.assert_alerts(&["UidringNoUids"]);
 }
 
 /// The clock is a cause that no registry tells.

@@ -202,7 +202,8 @@ impl From<TakeError> for Problem {
             TakeError::SegmentExhausted { cause: NoSuchTag } => no_such_tag(detail),
             TakeError::SegmentExhausted { cause: RanOut } => ran_out(detail),
             TakeError::SegmentExhausted { cause: BadRow | Failed | WentBack }
-            | TakeError::TimeExhausted { .. } => broken(detail),
+            | TakeError::TimeExhausted { .. }
+            | TakeError::BrokenRule { .. } => broken(detail),
             _ => for_now(detail),
         }
     }

@@ -100,6 +100,8 @@ pub(crate) enum Cause {
     ClockUnset,
     /// The time field of the layout has ended.
     TimeOver,
+    /// An id could have been given twice, so that no more are given.
+    BrokenRule,
     /// The service is ending.
     Ending,
     /// Takes fail, and the error alone says why.
@@ -162,6 +164,7 @@ impl Cause {
             Cause::Clock => "the clock was set back, or more UIDs were taken than the layout has",
             Cause::ClockUnset => "the clock has not been set",
             Cause::TimeOver => "the time field of the layout has ended",
+            Cause::BrokenRule => "an id could have been given twice, so that no more are given",
             Cause::Ending => "the service is ending",
             Cause::Unknown => "there are none for now",
         }
@@ -220,6 +223,11 @@ impl Cause {
             Cause::TimeOver => {
                 "Start with another layout, whose UIDs exceed all that were given: 'uidring plan \
                  --above UID' finds one."
+            }
+            Cause::BrokenRule => {
+                "Report what the error and the log say, and restart the service, which then takes \
+                 another worker id. If its registry was restored from an old copy, raise the \
+                 worker ids first."
             }
             Cause::Ending => "",
             Cause::Unknown => "Put right what the error says. The next request goes on.",

@@ -365,6 +365,7 @@ impl TagEngine {
             None => Ok(()),
             Some(Ended::ShutDown) => Err(TakeError::ShutDown),
             Some(Ended::Forked) => Err(TakeError::Forked),
+            Some(Ended::BrokenRule(rule)) => Err(TakeError::BrokenRule { rule }),
         }
     }
 
