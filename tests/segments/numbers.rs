@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::error::Error;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -734,5 +734,84 @@ mod tasks {
             wait_for("wake-up", || holder.0.lock().unwrap().is_none());
         }
         assert!(!matches!(first, Poll::Ready(Err(_))));
+    }
+}
+
+/// A source that says of the same numbers that they are those of another database.
+struct TwoDatabases {
+    delta: u64,
+    /// Where those of the second database begin.
+    second: u64,
+    loads: AtomicU64,
+}
+
+impl SegmentSource for TwoDatabases {
+    fn name(&self) -> String {
+        "two databases".to_owned()
+    }
+
+    fn load(&self, tag: &str, _: Option<u64>) -> Result<Segment, SegmentError> {
+        // Another tag is all right.
+        let load = if tag == "a" { self.loads.fetch_add(1, Ordering::Relaxed) } else { 0 };
+        let first = if load % 2 == 0 { 1 } else { self.second } + load / 2 * 10 * self.delta;
+        let mut segment = Segment::new(first, 10, self.delta, first + 10 * self.delta);
+        segment.database = usize::from(load % 2 == 1);
+        Ok(segment)
+    }
+
+    fn give_back(&self, _: &str, _: &Segment) -> Result<bool, SegmentError> {
+        Ok(false)
+    }
+
+    fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
+        Ok(Vec::new())
+    }
+
+    fn create(&self, tag: &str, _: &Tag) -> Result<TagRecord, SegmentError> {
+        Ok(TagRecord::new(tag, 1, 10, 1))
+    }
+}
+
+#[test]
+fn a_range_that_meets_one_of_another_database_ends_the_tag() {
+    let open = |delta, second| {
+        let source = TwoDatabases { delta, second, loads: AtomicU64::new(0) };
+        Segments::builder().source(source).max_wait(PATIENCE).build().unwrap()
+    };
+    // The remainders differ, or the numbers are far apart.
+    for (delta, second) in [(2, 2), (1, 1_000_000)] {
+        let segments = open(delta, second);
+        let tag = segments.tag("a").unwrap();
+        let mut taken = numbers(&tag, 100);
+        taken.sort_unstable();
+        taken.dedup();
+        assert_eq!(taken.len(), 100);
+        drop(segments);
+    }
+    for (delta, second) in [(1, 10), (2, 3), (1, 1)] {
+        let segments = open(delta, second);
+        let tag = segments.tag("a").unwrap();
+        let mut taken = Vec::new();
+        let error = loop {
+            match tag.take() {
+                Ok(number) => taken.push(number.get()),
+                Err(error) => break error,
+            }
+            assert!(taken.len() < 1000, "it does not end");
+        };
+        let expected: Vec<_> = (0..10).map(|number| 1 + number * delta).collect();
+        assert_eq!(taken, expected);
+        assert_eq!(error, TakeError::SegmentExhausted { cause: SegmentFailure::WentBack });
+        let failure = tag.status().last_failure.unwrap();
+        let last = 1 + 9 * delta;
+        match &*failure {
+            SegmentError::WentBack { first, last: before, .. } => {
+                assert_eq!((*first, *before), (second, last));
+            }
+            other => panic!("{other:?}"),
+        }
+        tag.take().unwrap_err();
+        // Another tag goes on.
+        assert_eq!(segments.tag("b").unwrap().take().unwrap().get(), 1);
     }
 }

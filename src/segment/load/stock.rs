@@ -31,8 +31,8 @@ pub struct Stock {
     patient_until: Option<Duration>,
     /// What was loaded, in order: the last load, and all loads with unclaimed numbers.
     loaded: Vec<Loaded>,
-    /// The last number loaded from each of the source's databases.
-    last_numbers: Vec<(usize, u64)>,
+    /// The first and the last number loaded from each of the source's databases.
+    known: Box<[(usize, u64, u64)]>,
     pub last_failure: Option<Arc<SegmentError>>,
     /// Whether the row gave the same numbers again. It is unknown which of its numbers others have,
     /// so this process loads no more of them.
@@ -106,7 +106,7 @@ impl Stock {
             load_time: Duration::ZERO,
             patient_until: None,
             loaded: Vec::new(),
-            last_numbers: Vec::new(),
+            known: Box::default(),
             last_failure: None,
             went_back: false,
             retirement: Retirement::default(),
@@ -124,9 +124,12 @@ impl Stock {
     /// loaded are unclaimed.
     pub fn note(&mut self, segment: &Segment, last: u64, left: u64) {
         let Segment { first: number, count, delta, row_end, database, .. } = *segment;
-        self.last_numbers.retain(|(known, _)| *known != database);
-        self.last_numbers.reserve_exact(1);
-        self.last_numbers.push((database, last));
+        if let Some((.., known)) = self.known.iter_mut().find(|(known, ..)| *known == database) {
+            *known = last;
+        } else {
+            let new = [(database, number, last)];
+            self.known = self.known.iter().copied().chain(new).collect();
+        }
         self.last_size = count;
         // No segment is smaller than the step, so 1 says the same as 0.
         let max_step = segment.max_step.and_then(|most| NonZeroU64::new(most.max(1)));
@@ -184,8 +187,14 @@ impl Stock {
                  the new distance"
             )));
         }
-        match self.last_numbers.iter().find(|(known, _)| *known == database) {
-            Some(&(_, before)) if first <= before => Err(SegmentError::WentBack {
+        // Above all of its own database, and apart from all of another one.
+        let is_known = |&&(known, from, to): &&(usize, u64, u64)| {
+            let is_of_it = known == database;
+            let meets = from <= last && from.abs_diff(first) % delta == 0;
+            first <= to && (is_of_it || meets)
+        };
+        match self.known.iter().find(is_known) {
+            Some(&(.., before)) => Err(SegmentError::WentBack {
                 store: source.to_owned(),
                 tag: tag.to_owned(),
                 first,

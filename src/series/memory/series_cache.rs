@@ -14,7 +14,7 @@ use crate::series::form::date::Date;
 use crate::series::form::period::{Period, Unit};
 use crate::series::form::span::{Span, span_at};
 use crate::series::store::counter::Counter;
-use crate::series::store::last_given::Given;
+use crate::series::store::last_given::{Given, went_back};
 use crate::series::store::{SeriesRecord, SeriesStore, SeriesVersion, Taken, Wanted};
 use crate::sync::{Arc, Mutex, lock};
 
@@ -186,7 +186,10 @@ impl Known {
             let wanted = Wanted { count, first, largest, given: &self.given, record };
             match self.store.take(counter, wanted) {
                 Ok(taken) => {
-                    self.given.note(counter, taken.first, taken.last, taken.created);
+                    let Taken { first, last, created } = taken;
+                    self.given
+                        .note(counter, first, last, created)
+                        .map_err(|before| went_back(self.store.name(), counter, first, before))?;
                     self.tight.note(counter, taken.last, largest);
                     return Ok(taken);
                 }

@@ -58,24 +58,33 @@ impl Given {
             return Ok(());
         }
         known.went_back |= is_same;
-        let (first, before) = (last.saturating_add(1), known.number);
-        let Counter { series, scope, period, .. } = *counter;
-        let (store, series, scope) = (store(), series.to_owned(), scope.to_owned());
-        Err(SeriesError::WentBack { store, series, scope, period, first, last: before })
+        Err(went_back(store(), counter, last.saturating_add(1), known.number))
     }
 
     /// This process was given the numbers of `counter` from `first` to `last`, of a row that was
-    /// written at `created`.
-    pub fn note(&self, counter: &Counter<'_>, first: u64, last: u64, created: i64) {
+    /// written at `created`. Fails with the last number that it was given before, if it has had
+    /// some of them already: it takes no more of that counter.
+    pub fn note(
+        &self,
+        counter: &Counter<'_>,
+        first: u64,
+        last: u64,
+        created: i64,
+    ) -> Result<(), u64> {
         let counters = &mut *lock(&self.0);
         let name = name(counter);
         if let Some(known) = counters.get(&name) {
+            if first <= known.number && last >= known.run_first {
+                known.went_back = true;
+                return Err(known.number);
+            }
             known.created = created;
             known.note(first, last);
-            return;
+            return Ok(());
         }
         let new = Last { number: last, run_first: first, before: 0, created, went_back: false };
         counters.insert(name, new);
+        Ok(())
     }
 
     /// The numbers from `first` to `last` are about to go back to the row, and nobody has had them.
@@ -88,6 +97,18 @@ impl Given {
         }
         Some(known.created)
     }
+}
+
+/// The row of `counter` gave `first` after `last`.
+pub(crate) fn went_back(
+    store: String,
+    counter: &Counter<'_>,
+    first: u64,
+    last: u64,
+) -> SeriesError {
+    let Counter { series, scope, period, .. } = *counter;
+    let (series, scope) = (series.to_owned(), scope.to_owned());
+    SeriesError::WentBack { store, series, scope, period, first, last }
 }
 
 impl Last {
@@ -149,7 +170,7 @@ mod tests {
         let counter = Counter { series: "orders", version: 1, period, scope: "" };
         let given = Given::default();
         assert_eq!(given.give_back(&counter, 1, 100), None);
-        given.note(&counter, 1, 100, 7);
+        given.note(&counter, 1, 100, 7).unwrap();
         let check = |row| given.check(&counter, row, String::new).is_ok();
         assert!(check(Some((100, 7))) && check(Some((200, 7))));
         // Made anew, and at the same number by chance; and then the one that was there is put back.
@@ -168,24 +189,43 @@ mod tests {
         let period = "2026".parse().unwrap();
         let counter = Counter { series: "orders", version: 1, period, scope: "" };
         let least = || lock(&given.0).get(&name(&counter)).unwrap().number;
-        given.note(&counter, 1, 10, 7);
-        given.note(&counter, 11, 20, 7);
+        given.note(&counter, 1, 10, 7).unwrap();
+        given.note(&counter, 11, 20, 7).unwrap();
         // From 21 to 30 they are another's.
-        given.note(&counter, 31, 40, 7);
+        given.note(&counter, 31, 40, 7).unwrap();
         assert_eq!(least(), 40);
         // Not the last ones.
         assert_eq!(given.give_back(&counter, 15, 20), Some(7));
         assert_eq!(least(), 40);
         assert_eq!(given.give_back(&counter, 31, 40), Some(7));
         assert_eq!(least(), 20);
-        given.note(&counter, 21, 30, 7);
+        given.note(&counter, 21, 30, 7).unwrap();
         assert_eq!(given.give_back(&counter, 25, 30), Some(7));
         assert_eq!(least(), 24);
         // Noted late, because its thread was stopped.
-        given.note(&counter, 41, 50, 7);
-        given.note(&counter, 31, 35, 7);
+        given.note(&counter, 41, 50, 7).unwrap();
+        given.note(&counter, 31, 35, 7).unwrap();
         assert_eq!(given.give_back(&counter, 41, 50), Some(7));
         assert_eq!(least(), 35);
+    }
+
+    /// A row that gives numbers again without having been found lower.
+    #[test]
+    fn numbers_that_this_process_has_had_are_not_taken_again() {
+        let given = Given::default();
+        let period = "2026".parse().unwrap();
+        let counter = Counter { series: "orders", version: 1, period, scope: "" };
+        given.note(&counter, 1, 10, 7).unwrap();
+        given.note(&counter, 11, 20, 7).unwrap();
+        // Noted late.
+        given.note(&counter, 31, 40, 7).unwrap();
+        given.note(&counter, 21, 30, 7).unwrap();
+        assert_eq!(given.note(&counter, 40, 45, 7), Err(40));
+        assert!(given.check(&counter, Some((45, 7)), String::new).is_err());
+        assert_eq!(given.give_back(&counter, 40, 45), None);
+        let other = Counter { scope: "shop-7", ..counter };
+        given.note(&other, 40, 45, 7).unwrap();
+        assert!(given.check(&other, Some((45, 7)), String::new).is_ok());
     }
 
     #[test]
@@ -199,10 +239,10 @@ mod tests {
             scope,
         };
         let is_known = |scope| given.check(&counter(scope), Some((4, 7)), String::new).is_err();
-        for scope in &scopes {
-            given.note(&counter(scope), 1, 5, 7);
+        for (turn, scope) in (0..).zip(&scopes) {
+            given.note(&counter(scope), 1, 5, 7).unwrap();
             // One that is used all the time.
-            given.note(&counter("always"), 1, 5, 7);
+            given.note(&counter("always"), 5 * turn + 1, 5 * turn + 5, 7).unwrap();
         }
         assert!(is_known("always"));
         assert!(scopes.iter().rev().take(FEW - 2).all(|scope| is_known(scope)));
