@@ -6,7 +6,8 @@ use std::fmt;
 use super::date::Date;
 use super::scope::ScopeError;
 
-/// A text is not a [`Pattern`](super::Pattern), or is one in which two numbers could have one text.
+/// A text is not a [`Pattern`](crate::series::Pattern), or is one in which two numbers could have
+/// one text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternError {
     at: usize,
@@ -39,7 +40,7 @@ impl fmt::Display for PatternError {
 
 impl Error for PatternError {}
 
-/// A text is not a number of a [`Pattern`](super::Pattern).
+/// A text is not a number of a [`Pattern`](crate::series::Pattern).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     at: usize,
@@ -73,7 +74,7 @@ impl fmt::Display for ParseError {
 
 impl Error for ParseError {}
 
-/// A number cannot be written by a [`Pattern`](super::Pattern).
+/// A number cannot be written by a [`Pattern`](crate::series::Pattern).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FormatError {
@@ -134,7 +135,8 @@ impl From<ScopeError> for FormatError {
     }
 }
 
-/// A [`SeriesDefinition`](super::SeriesDefinition) has something in it that gives no numbers.
+/// A [`SeriesDefinition`](crate::series::SeriesDefinition) has something in it that gives no
+/// numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SeriesDefinitionError {

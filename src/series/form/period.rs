@@ -10,7 +10,7 @@ use super::date::{Date, digits};
 
 /// How long a [`Period`] is: what the counter of a series begins anew with.
 ///
-/// It follows from the fields of a [`Pattern`](super::Pattern).
+/// It follows from the fields of a [`Pattern`](crate::series::Pattern).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Unit {
