@@ -9,7 +9,7 @@ default:
 test *args:
     cargo test {{args}}
 
-# All tests with all features. CONTRIBUTING.md names the servers that they need.
+# All tests with all features. tests/README.md names the servers.
 test-all *args:
     tests/all-features {{args}}
 

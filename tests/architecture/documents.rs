@@ -8,6 +8,9 @@ use std::process::Command;
 /// README is read by people who do not know yet whether they want to read more.
 const MAX_README_LINES: usize = 220;
 
+/// What everybody reads who changes something. The rest stands beside what it is about.
+const MAX_CONTRIBUTING_LINES: usize = 150;
+
 /// Each page of the design has one subject, and all of them can be read in an afternoon.
 const MAX_DESIGN_LINES: usize = 250;
 const MAX_DESIGN_WORDS: usize = 12_000;
@@ -143,9 +146,13 @@ fn the_root_has_the_entries_that_are_listed() {
 }
 
 #[test]
-fn readme_is_short() {
-    let lines = fs::read_to_string(root().join("README.md")).unwrap().lines().count();
-    assert!(lines <= MAX_README_LINES, "README.md has {lines} lines");
+fn the_pages_that_everybody_reads_are_short() {
+    for (page, most) in
+        [("README.md", MAX_README_LINES), ("CONTRIBUTING.md", MAX_CONTRIBUTING_LINES)]
+    {
+        let lines = fs::read_to_string(root().join(page)).unwrap().lines().count();
+        assert!(lines <= most, "{page} has {lines} lines, and may have {most}");
+    }
 }
 
 /// The pages of the design, by name.
