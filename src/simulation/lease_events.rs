@@ -156,7 +156,7 @@ impl Generator {
         lock(&self.heard.0).clone()
     }
 
-    fn is_told(&self, event: &str) -> bool {
+    fn was_sent(&self, event: &str) -> bool {
         self.events().contains(&event)
     }
 
@@ -192,13 +192,13 @@ fn a_lease_that_ends_while_another_call_hangs_is_told() {
     registry.refuse(None);
     // The first worker id is being given back, so nothing can be reserved for the second one.
     generator.take_ticks(1000);
-    generator.run_filler_until(|generator| generator.is_told("lease_exhausted"));
+    generator.run_filler_until(|generator| generator.was_sent("lease_exhausted"));
     assert_eq!(
         generator.events_since("worker_id_changed"),
         ["registry_unreachable", "lease_exhausted"]
     );
     registry.hang(None);
-    generator.run_filler_until(|generator| generator.is_told("recovered"));
+    generator.run_filler_until(|generator| generator.was_sent("recovered"));
 }
 
 #[test]
@@ -208,9 +208,9 @@ fn a_lost_lease_is_not_blamed_on_a_registry_that_has_answered() {
     registry.refuse(Some(lost));
     registry.hang(Some(Call::Assign));
     generator.take_ticks(110);
-    generator.run_filler_until(|generator| generator.is_told("lease_lost"));
+    generator.run_filler_until(|generator| generator.was_sent("lease_lost"));
     generator.take_ticks(1000);
-    generator.run_filler_until(|generator| generator.is_told("lease_exhausted"));
+    generator.run_filler_until(|generator| generator.was_sent("lease_exhausted"));
     assert_eq!(generator.events_since("lease_lost"), ["lease_exhausted"]);
     registry.refuse(None);
     registry.hang(None);
@@ -236,7 +236,7 @@ fn a_lease_runs_out_when_a_quarter_of_what_was_reserved_is_left() {
     registry.refuse(Some(away));
     // Half of the 200 ticks are used. Twice as many are requested, and refused.
     generator.take_ticks(105);
-    generator.run_filler_until(|generator| generator.is_told("registry_unreachable"));
+    generator.run_filler_until(|generator| generator.was_sent("registry_unreachable"));
     generator.take_ticks(40);
     generator.run_filler();
     assert_eq!(generator.events_since("started"), ["registry_unreachable"]);

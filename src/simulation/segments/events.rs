@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::SECOND;
 use crate::backend::StorageError;
 use crate::segment::load::alarm::SLOW;
 use crate::segment::load::events::Event;
@@ -17,13 +16,14 @@ use crate::segment::load::supplier::Telling;
 use crate::segment::load::trouble::{SourcePanicked, Trouble};
 use crate::segment::tag::request_list::RequestList;
 use crate::segment::{Segment, SegmentError};
+use crate::simulation::SECOND;
 use crate::sync::{Arc, lock};
 
 const STEP: u64 = 20;
 
 /// An event as this test sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Told {
+enum ObservedEvent {
     Away,
     Back { away: Duration },
     Trouble(String, Trouble),
@@ -56,7 +56,7 @@ struct Call {
     empty_since: Option<Duration>,
 }
 
-struct Simulation {
+struct EventSimulation {
     now: Duration,
     requests: Arc<RequestList>,
     scheduler: Scheduler,
@@ -69,8 +69,8 @@ struct Simulation {
     /// Tags whose last load failed because the source is away.
     away: BTreeSet<String>,
     away_since: Option<Duration>,
-    expected: Vec<Told>,
-    told: Vec<Told>,
+    expected: Vec<ObservedEvent>,
+    observed: Vec<ObservedEvent>,
     names: u32,
     /// Those that were given up.
     retired: Vec<Arc<LoadedTag>>,
@@ -78,8 +78,8 @@ struct Simulation {
     returns: Answer,
 }
 
-impl Simulation {
-    fn new() -> Simulation {
+impl EventSimulation {
+    fn new() -> EventSimulation {
         let policy = Policy {
             rest: None,
             ahead: 10 * SECOND,
@@ -89,7 +89,7 @@ impl Simulation {
             max_wait: Duration::ZERO,
         };
         let rng = fastrand::Rng::with_seed(7);
-        let mut simulation = Simulation {
+        let mut simulation = EventSimulation {
             now: Duration::ZERO,
             requests: Arc::new(RequestList::new().0),
             scheduler: Scheduler::new(policy, 3, "the rows".to_owned(), Telling::default(), rng),
@@ -101,7 +101,7 @@ impl Simulation {
             away: BTreeSet::new(),
             away_since: None,
             expected: Vec::new(),
-            told: Vec::new(),
+            observed: Vec::new(),
             names: 0,
             retired: Vec::new(),
             returns: Answer::Numbers,
@@ -134,7 +134,7 @@ impl Simulation {
             if self.now >= since + SLOW {
                 state.since.get_or_insert(since);
                 if state.troubles.insert(Trouble::Slow as u8, Trouble::Slow).is_none() {
-                    self.expected.push(Told::Trouble(tag.name.to_string(), Trouble::Slow));
+                    self.expected.push(ObservedEvent::Trouble(tag.name.to_string(), Trouble::Slow));
                 }
             }
         }
@@ -265,7 +265,7 @@ impl Simulation {
             }
             if self.away_since.is_none() {
                 self.away_since = Some(self.now);
-                self.expected.push(Told::Away);
+                self.expected.push(ObservedEvent::Away);
             }
             return;
         }
@@ -280,7 +280,7 @@ impl Simulation {
                 state.since.get_or_insert(self.now);
                 state.went_back |= trouble == Trouble::WentBack;
                 if state.troubles.insert(trouble as u8, trouble).is_none() {
-                    self.expected.push(Told::Trouble(tag.to_owned(), trouble));
+                    self.expected.push(ObservedEvent::Trouble(tag.to_owned(), trouble));
                 }
             }
             Some(_) => {}
@@ -291,7 +291,7 @@ impl Simulation {
                 let since = state.since.take();
                 if !state.troubles.is_empty() {
                     let failing = self.now - since.unwrap();
-                    self.expected.push(Told::Well(tag.to_owned(), failing));
+                    self.expected.push(ObservedEvent::Well(tag.to_owned(), failing));
                 }
                 state.troubles.clear();
                 state.is_known = true;
@@ -303,7 +303,7 @@ impl Simulation {
     fn expect_back(&mut self) {
         if let Some(since) = self.away_since.filter(|_| self.away.is_empty()) {
             self.away_since = None;
-            self.expected.push(Told::Back { away: self.now - since });
+            self.expected.push(ObservedEvent::Back { away: self.now - since });
         }
     }
 
@@ -311,29 +311,31 @@ impl Simulation {
     fn check(&mut self) -> Result<(), TestCaseError> {
         while let Some(event) = self.scheduler.alarms.events.take_next() {
             let name = |tag: &str| tag.to_owned();
-            self.told.push(match &event {
-                Event::Unreachable { .. } => Told::Away,
-                Event::SourceRecovered { away } => Told::Back { away: *away },
-                Event::TagFailing { tag, trouble, .. } => Told::Trouble(name(tag), *trouble),
+            self.observed.push(match &event {
+                Event::Unreachable { .. } => ObservedEvent::Away,
+                Event::SourceRecovered { away } => ObservedEvent::Back { away: *away },
+                Event::TagFailing { tag, trouble, .. } => {
+                    ObservedEvent::Trouble(name(tag), *trouble)
+                }
                 Event::Slow { tag, waited } => {
                     prop_assert!(*waited >= SLOW);
-                    Told::Trouble(name(tag), Trouble::Slow)
+                    ObservedEvent::Trouble(name(tag), Trouble::Slow)
                 }
-                Event::TagRecovered { tag, failing } => Told::Well(name(tag), *failing),
+                Event::TagRecovered { tag, failing } => ObservedEvent::Well(name(tag), *failing),
                 other => return Err(TestCaseError::fail(format!("{other:?}"))),
             });
         }
         // Loads that are found to be slow at the same time are told in any order.
-        for list in [&mut self.expected, &mut self.told] {
-            let key = |told: &Told| match told {
-                Told::Trouble(tag, Trouble::Slow) => Some(tag.clone()),
+        for list in [&mut self.expected, &mut self.observed] {
+            let key = |event: &ObservedEvent| match event {
+                ObservedEvent::Trouble(tag, Trouble::Slow) => Some(tag.clone()),
                 _ => None,
             };
             for run in list.chunk_by_mut(|a, b| key(a).is_some() && key(b).is_some()) {
                 run.sort_by_key(key);
             }
         }
-        prop_assert_eq!(&self.told, &self.expected);
+        prop_assert_eq!(&self.observed, &self.expected);
         let failing = self.states.values().filter(|state| !state.troubles.is_empty()).count();
         prop_assert_eq!(self.scheduler.alarms.failing_tags(), failing as u64);
         prop_assert_eq!(self.scheduler.alarms.away_since(), self.away_since);
@@ -383,7 +385,7 @@ proptest! {
     fn each_change_of_a_source_and_its_tags_is_told_once(
         steps in prop::collection::vec(step(), 1..120),
     ) {
-        let mut simulation = Simulation::new();
+        let mut simulation = EventSimulation::new();
         for step in steps {
             match step {
                 Step::Wait(ms) => simulation.now += Duration::from_millis(ms),

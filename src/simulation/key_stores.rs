@@ -48,9 +48,9 @@ fn segments_keep_the_contract() {
 
 /// The ranges that were given of each key, and whether a new one overlaps them.
 #[derive(Default)]
-struct Given(BTreeMap<u64, Vec<RangeInclusive<u64>>>);
+struct GivenRanges(BTreeMap<u64, Vec<RangeInclusive<u64>>>);
 
-impl Given {
+impl GivenRanges {
     fn note(&mut self, key: u64, range: RangeInclusive<u64>) {
         let all = self.0.entry(key).or_default();
         for other in &*all {
@@ -68,7 +68,7 @@ const NOW: u64 = 10_000_000;
 /// and answers that are lost.
 fn storm_of_leases(seed: u64) {
     let store = Memory::default();
-    let given = Mutex::new(Given::default());
+    let given = Mutex::new(GivenRanges::default());
     drop(KeyRegistry::on(store.clone()).assign(&request(NOW)));
     store.lose(10, seed);
     thread::scope(|scope| {
@@ -102,7 +102,7 @@ fn request(now: u64) -> Request {
 fn use_one<K: KeyStore>(
     registry: &mut KeyRegistry<K>,
     rng: &mut fastrand::Rng,
-    given: &Mutex<Given>,
+    given: &Mutex<GivenRanges>,
 ) {
     let Ok(lease) = registry.assign(&request(NOW)) else { return };
     let Lease { worker, first, mut last, .. } = lease.clone();
@@ -129,7 +129,7 @@ fn no_tick_is_given_twice_though_answers_are_lost() {
 /// Loads, and numbers given back, changed and removed by many at once.
 fn storm_of_segments(seed: u64) {
     let store = Memory::default();
-    let given = Mutex::new(Given::default());
+    let given = Mutex::new(GivenRanges::default());
     let tags = ["orders", "Überweisung / 1.%"];
     for tag in tags {
         KeySegments::on(store.clone()).create(tag, &Tag::new().step(10)).unwrap();
@@ -158,7 +158,7 @@ fn load<K: KeyStore>(
     tag: &str,
     key: u64,
     rng: &mut fastrand::Rng,
-    given: &Mutex<Given>,
+    given: &Mutex<GivenRanges>,
 ) {
     let segment = match source.load(tag, rng.bool().then(|| rng.u64(1..50))) {
         Ok(segment) => segment,
