@@ -126,7 +126,9 @@ impl Engine {
             kind,
             worker_ids,
         };
-        by_kind!(&engine, start, lease);
+        if engine.is_window_of(&window, lease) {
+            by_kind!(&engine, start, lease);
+        }
         (engine, parker)
     }
 

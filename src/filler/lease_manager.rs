@@ -412,12 +412,12 @@ impl LeaseManager {
         }
         // Waits for the running call.
         self.calls.finish();
+        result = result.and(self.handle_answer(engine));
         if let Some(broken) = engine.ring.broken_rule() {
             // Nobody may begin before all is used up that was reserved.
             let left = (self.lease.worker, RegistryError::other(broken));
             return if is_any_leased { Err(left) } else { Ok(()) };
         }
-        result = result.and(self.handle_answer(engine));
         let retired = self.retired.drain(..).map(|lease| (lease.last, lease));
         // It was not used.
         let spare = self.spare.take().map(|lease| (lease.first.saturating_sub(1), lease));

@@ -38,8 +38,8 @@ pub struct Maintenance {
     end: TakeableEnd,
     /// The state for which waiting takers were last woken.
     state: State,
-    /// Whether a rule did not hold, and operators know. Nothing is done then.
-    is_rule_broken: bool,
+    /// Whether operators know of a rule that did not hold.
+    is_broken_rule_told: bool,
     /// Whether the event for the end of the time field was sent.
     end_announced: bool,
     #[cfg(feature = "metrics")]
@@ -115,7 +115,7 @@ impl Maintenance {
             demand: Demand { taken: 0, until_ms: i64::MIN, is_busy: false },
             end: TakeableEnd::default(),
             state: State::default(),
-            is_rule_broken: false,
+            is_broken_rule_told: false,
             end_announced: false,
         }
     }
@@ -128,16 +128,27 @@ impl Maintenance {
 
     /// Runs one maintenance. Returns how long the filler may sleep unless it is woken.
     pub fn run_once(&mut self, engine: &Arc<Engine>) -> Duration {
-        let pause = if self.is_rule_broken { LONG_REST } else { self.maintain(engine) };
+        let pause = match engine.ring.broken_rule() {
+            None => self.maintain(engine),
+            Some(_) => LONG_REST,
+        };
+        if !self.tell_broken_rule(engine) {
+            return pause;
+        }
+        // Last, because a task's waker may panic.
+        engine.waiters.wake_all();
+        LONG_REST
+    }
+
+    /// Tells operators once of a rule that did not hold. Returns whether there is one.
+    fn tell_broken_rule(&mut self, engine: &Engine) -> bool {
         let broken = engine.ring.broken_rule();
-        if let Some(broken) = broken.filter(|_| !self.is_rule_broken) {
-            self.is_rule_broken = true;
+        if let Some(broken) = broken.filter(|_| !self.is_broken_rule_told) {
+            self.is_broken_rule_told = true;
             engine.expire_claims();
             events::rule_broken(engine.worker(), &broken);
-            // Last, because a task's waker may panic.
-            engine.waiters.wake_all();
         }
-        if self.is_rule_broken { LONG_REST } else { pause }
+        broken.is_some()
     }
 
     fn maintain(&mut self, engine: &Arc<Engine>) -> Duration {
@@ -379,7 +390,9 @@ impl Maintenance {
     /// Gives back all worker ids. No takes are possible any more. Returns the first error, with the
     /// worker id that was not given back.
     pub fn finish(&mut self, engine: &Engine) -> Result<(), (u64, RegistryError)> {
-        self.leases.finish(engine)
+        let result = self.leases.finish(engine);
+        self.tell_broken_rule(engine);
+        result
     }
 
     /// Brings the metrics up to date, if there are any. Separate from [`run_once`], so that they

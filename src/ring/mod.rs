@@ -256,9 +256,9 @@ impl Ring {
     #[cold]
     #[inline(never)]
     pub fn break_rule(&self, broken: BrokenRule) {
-        // Before the ring is closed, so that whoever finds it closed finds the reason.
-        lock(&self.broken_rule).get_or_insert(broken);
-        self.cursor.break_rule(broken.rule);
+        // Before the ring is closed, so that whoever finds it closed finds the reason: the first one.
+        let rule = lock(&self.broken_rule).get_or_insert(broken).rule;
+        self.cursor.break_rule(rule);
     }
 
     /// The rule that did not hold, if one did not. Must not be called in a forked process.

@@ -742,6 +742,8 @@ struct TwoDatabases {
     delta: u64,
     /// Where those of the second database begin.
     second: u64,
+    /// How far a load of a database lies above the one before.
+    step: u64,
     loads: AtomicU64,
 }
 
@@ -753,8 +755,8 @@ impl SegmentSource for TwoDatabases {
     fn load(&self, tag: &str, _: Option<u64>) -> Result<Segment, SegmentError> {
         // Another tag is all right.
         let load = if tag == "a" { self.loads.fetch_add(1, Ordering::Relaxed) } else { 0 };
-        let first = if load % 2 == 0 { 1 } else { self.second } + load / 2 * 10 * self.delta;
-        let mut segment = Segment::new(first, 10, self.delta, first + 10 * self.delta);
+        let first = if load % 2 == 0 { 1 } else { self.second } + load / 2 * self.step;
+        let mut segment = Segment::new(first, 10, self.delta, first + self.step);
         segment.database = usize::from(load % 2 == 1);
         Ok(segment)
     }
@@ -774,13 +776,13 @@ impl SegmentSource for TwoDatabases {
 
 #[test]
 fn a_range_that_meets_one_of_another_database_ends_the_tag() {
-    let open = |delta, second| {
-        let source = TwoDatabases { delta, second, loads: AtomicU64::new(0) };
+    let open = |delta, second, step| {
+        let source = TwoDatabases { delta, second, step, loads: AtomicU64::new(0) };
         Segments::builder().source(source).max_wait(PATIENCE).build().unwrap()
     };
-    // The remainders differ, or the numbers are far apart.
-    for (delta, second) in [(2, 2), (1, 1_000_000)] {
-        let segments = open(delta, second);
+    // The remainders differ, the numbers are far apart, or they interleave.
+    for (delta, second, step) in [(2, 2, 20), (1, 1_000_000, 10), (1, 11, 20)] {
+        let segments = open(delta, second, step);
         let tag = segments.tag("a").unwrap();
         let mut taken = numbers(&tag, 100);
         taken.sort_unstable();
@@ -789,7 +791,7 @@ fn a_range_that_meets_one_of_another_database_ends_the_tag() {
         drop(segments);
     }
     for (delta, second) in [(1, 10), (2, 3), (1, 1)] {
-        let segments = open(delta, second);
+        let segments = open(delta, second, 10 * delta);
         let tag = segments.tag("a").unwrap();
         let mut taken = Vec::new();
         let error = loop {

@@ -2,6 +2,7 @@
 //! that say which rule did not hold, and with which numbers, and another one goes on.
 
 use std::collections::HashSet;
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -111,10 +112,49 @@ fn check(wrong: Wrong, rule: Rule) {
     assert!(told.fields.ends_with(&fields), "{told:?}");
 }
 
+/// A registry that confirms fewer ticks than before, and takes its time for that.
+struct Slow(mpsc::Sender<&'static str>);
+
+impl WorkerRegistry for Slow {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        Wrong::ConfirmsLess.assign(request)
+    }
+
+    fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
+        self.0.send("reserve").unwrap();
+        thread::sleep(Duration::from_millis(300));
+        Wrong::ConfirmsLess.reserve(lease, last)
+    }
+
+    fn release(&mut self, _: &Lease, _: u64) -> Result<(), RegistryError> {
+        self.0.send("release").unwrap();
+        Ok(())
+    }
+}
+
+/// Shuts a generator down while the answer is awaited that breaks a rule.
+fn check_shutdown() {
+    EVENTS.lock().unwrap().clear();
+    let (sender, calls) = mpsc::channel();
+    let layout = Layout::new(40, 10, 4).unwrap().with_tick(Duration::from_millis(10)).unwrap();
+    let uids = UidGenerator::builder().registry(Slow(sender)).layout(layout).slots(4);
+    let uids = uids.build().unwrap();
+    wait_until(|| {
+        let _ = uids.try_take();
+        calls.try_recv().ok()
+    });
+    let error = uids.shutdown().unwrap_err();
+    assert!(format!("{error:?}").contains("ReservationKept"), "{error:?}");
+    assert_eq!(calls.try_iter().count(), 0, "not given back");
+    let names: Vec<_> = EVENTS.lock().unwrap().iter().map(|event| event.name).collect();
+    assert_eq!(names.iter().filter(|name| **name == "rule_broken").count(), 1, "{names:?}");
+}
+
 #[test]
 fn a_generator_whose_registry_breaks_a_rule_ends() {
     alone("broken_rules::a_generator_whose_registry_breaks_a_rule_ends", || {
         observe();
+        check_shutdown();
         check(Wrong::GivesTwice, Rule::WorkerIdOnce);
         check(Wrong::GivesLeaseTwice, Rule::WorkerIdOnce);
         check(Wrong::ConfirmsLess, Rule::ReservationKept);

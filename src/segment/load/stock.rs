@@ -31,7 +31,8 @@ pub struct Stock {
     patient_until: Option<Duration>,
     /// What was loaded, in order: the last load, and all loads with unclaimed numbers.
     loaded: Vec<Loaded>,
-    /// The first and the last number loaded from each of the source's databases.
+    /// Of each of the source's databases, the last numbers loaded that have no gap between them: the
+    /// first and the last one.
     known: Box<[(usize, u64, u64)]>,
     pub last_failure: Option<Arc<SegmentError>>,
     /// Whether the row gave the same numbers again. It is unknown which of its numbers others have,
@@ -124,8 +125,13 @@ impl Stock {
     /// loaded are unclaimed.
     pub fn note(&mut self, segment: &Segment, last: u64, left: u64) {
         let Segment { first: number, count, delta, row_end, database, .. } = *segment;
-        if let Some((.., known)) = self.known.iter_mut().find(|(known, ..)| *known == database) {
-            *known = last;
+        let mut known = self.known.iter_mut();
+        if let Some((_, from, to)) = known.find(|(known, ..)| *known == database) {
+            // Others may have had what lies in a gap, also from another database.
+            if number.abs_diff(*to) > delta {
+                *from = number;
+            }
+            *to = last;
         } else {
             let new = [(database, number, last)];
             self.known = self.known.iter().copied().chain(new).collect();
