@@ -104,3 +104,35 @@ fn a_full_period_is_told_once_by_the_series_name() {
         }
     });
 }
+
+/// Also where no load finds it, as in the periods of other days.
+#[test]
+fn a_counter_that_went_back_is_told_once() {
+    alone("series_events::a_counter_that_went_back_is_told_once", || {
+        crate::observer::observe();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("uidring.db");
+        let store = Store::open(&file).unwrap();
+        let series = Series::builder().store(&store).build().unwrap();
+        let orders = series.create("orders", SeriesDefinition::new("{yyyy}-{n}").unwrap()).unwrap();
+        let day = "2020-02-29".parse().unwrap();
+        orders.take_n_for(day, 20).unwrap();
+        let db = rusqlite::Connection::open(file).unwrap();
+        let set = |last: u32| {
+            let sql = format!("UPDATE uidring_series_counter SET last_number = {last}");
+            db.execute_batch(&sql).unwrap();
+        };
+        for last in [9, 9, 99] {
+            set(last);
+            let error = orders.take_for(day).unwrap_err();
+            assert!(matches!(error, SeriesError::WentBack { last: 20, .. }), "{error}");
+        }
+        let told = EVENTS.lock().unwrap();
+        let told: Vec<_> = told.iter().filter(|event| event.name == "series_went_back").collect();
+        let [told] = told[..] else { panic!("{told:?}") };
+        assert!(told.text.starts_with("ERROR "), "{told:?}");
+        let names = "series=\"orders\" period=\"2020\" scope=\"\"";
+        assert!(told.fields.contains(names), "{told:?}");
+        assert!(told.fields.contains("it gives 10 after 20"), "{told:?}");
+    });
+}

@@ -231,7 +231,7 @@ impl Event {
 }
 
 /// Sends the event of a tag's own trouble.
-fn tell_trouble(source: &str, subject: Subject<'_>, trouble: Trouble, error: &SegmentError) {
+pub fn tell_trouble(source: &str, subject: Subject<'_>, trouble: Trouble, error: &SegmentError) {
     macro_rules! trouble {
         ($level:ident, $name:tt | $of_series:tt, $message:tt | $message_of_series:tt) => {
             tell!(

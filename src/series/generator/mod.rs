@@ -308,7 +308,7 @@ impl SeriesGenerator {
                     known = self.handle.shared.known.learn_again(self.name())?;
                 }
                 Err(error) => {
-                    self.handle.shared.known.tight.refused(&error);
+                    self.handle.shared.known.failed(&counter, &error);
                     return Err(error);
                 }
             }

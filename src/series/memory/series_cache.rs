@@ -8,12 +8,14 @@ use jiff::tz::TimeZone;
 use super::nearly_full::{Tight, TightCounter};
 use super::open_period::OpenPeriod;
 use crate::clock::FIRST_PLAUSIBLE_MS;
+use crate::segment::load::events::tell_trouble;
 use crate::segment::load::supplier::Fullness;
+use crate::segment::load::trouble::Trouble;
 use crate::series::error::SeriesError;
 use crate::series::form::date::Date;
 use crate::series::form::period::{Period, Unit};
 use crate::series::form::span::{Span, span_at};
-use crate::series::store::counter::Counter;
+use crate::series::store::counter::{Counter, subject};
 use crate::series::store::last_given::{Given, went_back};
 use crate::series::store::{SeriesRecord, SeriesStore, SeriesVersion, Taken, Wanted};
 use crate::sync::{Arc, Mutex, lock};
@@ -170,6 +172,17 @@ impl Known {
             *count += 1;
             sum
         })
+    }
+
+    /// A call to the store without the loader has failed with this error.
+    pub fn failed(&self, counter: &Counter<'_>, error: &SeriesError) {
+        self.tight.refused(error);
+        if let SeriesError::WentBack { .. } = error
+            && self.given.is_news(counter)
+        {
+            let (tag, error) = (counter.tag(), error.clone().into_segment());
+            tell_trouble(&self.store.name(), subject(&tag), Trouble::WentBack, &error);
+        }
     }
 
     /// Takes numbers of `counter` from the store. The caller has the version from here.

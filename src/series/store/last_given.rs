@@ -35,6 +35,8 @@ struct Last {
     /// Whether the row gave numbers again. It is unknown which of its numbers others have, so this
     /// process takes no more of them.
     went_back: bool,
+    /// Whether operators were told so by others than the loader.
+    is_told: bool,
 }
 
 impl Given {
@@ -78,13 +80,21 @@ impl Given {
                 known.went_back = true;
                 return Err(known.number);
             }
-            known.created = created;
+            (known.created, known.is_told) = (created, false);
             known.note(first, last);
             return Ok(());
         }
-        let new = Last { number: last, run_first: first, before: 0, created, went_back: false };
+        let (number, went_back, is_told) = (last, false, false);
+        let new = Last { number, run_first: first, before: 0, created, went_back, is_told };
         counters.insert(name, new);
         Ok(())
+    }
+
+    /// Whether operators have yet to be told that the row of `counter` went back. They are then.
+    pub fn is_news(&self, counter: &Counter<'_>) -> bool {
+        let counters = &mut *lock(&self.0);
+        let known = counters.get(&name(counter));
+        known.is_none_or(|known| !mem::replace(&mut known.is_told, true))
     }
 
     /// The numbers from `first` to `last` are about to go back to the row, and nobody has had them.
