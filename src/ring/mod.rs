@@ -256,7 +256,7 @@ impl Ring {
     #[cold]
     #[inline(never)]
     pub fn break_rule(&self, broken: BrokenRule) {
-        // Before the ring is closed, so that whoever finds it closed finds the reason: the first one.
+        // Before the ring is closed, so that whoever finds it closed finds the first reason.
         let rule = lock(&self.broken_rule).get_or_insert(broken).rule;
         self.cursor.break_rule(rule);
     }

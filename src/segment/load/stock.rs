@@ -31,8 +31,8 @@ pub struct Stock {
     patient_until: Option<Duration>,
     /// What was loaded, in order: the last load, and all loads with unclaimed numbers.
     loaded: Vec<Loaded>,
-    /// Of each of the source's databases, the last numbers loaded that have no gap between them: the
-    /// first and the last one.
+    /// Of each of the source's databases, the first and the last of the numbers that were loaded
+    /// last without a gap between them.
     known: Box<[(usize, u64, u64)]>,
     pub last_failure: Option<Arc<SegmentError>>,
     /// Whether the row gave the same numbers again. It is unknown which of its numbers others have,
