@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use uidring_bindings::{Kind, OptionList, options_of};
 
-const HEADINGS: [(OptionList, &str); 5] = [
+/// Series have the options of segments, but for `table`.
+const HEADINGS: [(OptionList, &str); 4] = [
     (OptionList::Uids, "Opening a generator of UIDs"),
-    (OptionList::Segments, "Opening segments"),
+    (OptionList::Segments, "Opening segments, or series (without `table`)"),
     (OptionList::Tag, "Creating a tag"),
-    (OptionList::Series, "Opening series"),
     (OptionList::NewSeries, "Creating a series"),
 ];
 
@@ -46,6 +46,13 @@ fn options() -> String {
         text.push('\n');
     }
     text
+}
+
+#[test]
+fn series_are_opened_like_segments() {
+    let mut segments = options_of(OptionList::Segments);
+    segments.retain(|(name, _)| name != "table");
+    assert_eq!(segments, options_of(OptionList::Series));
 }
 
 /// With `UIDRING_WRITE_README=1` it writes them instead.
