@@ -15,6 +15,9 @@ const MAX_CONTRIBUTING_LINES: usize = 150;
 const MAX_DESIGN_LINES: usize = 250;
 const MAX_DESIGN_WORDS: usize = 12_000;
 
+/// Whoever reads all of the English documents needs a day, and no more.
+const MAX_WORDS: usize = 58_000;
+
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -178,6 +181,14 @@ fn the_pages_of_the_design_are_short() {
     }
     let words: usize = pages.iter().map(|(_, text)| text.split_whitespace().count()).sum();
     assert!(words <= MAX_DESIGN_WORDS, "docs/design has {words} words");
+}
+
+#[test]
+fn all_documents_together_are_short() {
+    let pages = tracked(".md").into_iter().filter(|path| !path.contains("zh-CN"));
+    let count = |path| fs::read_to_string(root().join(path)).unwrap().split_whitespace().count();
+    let words: usize = pages.map(count).sum();
+    assert!(words <= MAX_WORDS, "the English documents have {words} words: tell each thing once");
 }
 
 #[test]
