@@ -38,6 +38,7 @@
 //!
 //! What operators are told, with the feature `tracing`, is in the table of [events](crate#events).
 
+mod builder;
 #[cfg(feature = "contract")]
 pub mod contract;
 mod error;
@@ -48,11 +49,12 @@ pub(crate) mod tag;
 pub(crate) mod take;
 
 pub use crate::number::{Number, NumberRangeError, ParseNumberError};
+pub use builder::{BuildError, Builder};
 pub use error::SegmentError;
 pub use load::status::SegmentStatus;
 #[cfg(feature = "series")]
 pub(crate) use segments::PendingTag;
-pub use segments::{BuildError, Builder, Segments};
+pub use segments::Segments;
 #[cfg(feature = "redis")]
 pub(crate) use source::CosIdSegments;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
@@ -78,5 +80,4 @@ pub use source::{Segment, SegmentAdmin, SegmentSource, Tag, TagChange, TagRecord
 #[cfg(feature = "series")]
 pub(crate) use take::batch::Batch;
 pub use take::generator::SegmentGenerator;
-pub use take::local::SegmentTaker;
-pub use take::take_n::SegmentTakeN;
+pub use take::local::{SegmentTakeN, SegmentTaker};

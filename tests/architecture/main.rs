@@ -64,7 +64,7 @@ const FLOORS: &[Floor] = &[
     Floor {
         root: "src",
         folder: "segment",
-        rooms: &["error", "source", "tag", "load", "take", "segments", "contract"],
+        rooms: &["error", "source", "tag", "load", "take", "segments", "builder", "contract"],
     },
     Floor { root: "src", folder: "masked", rooms: &["key", "ff1", "opaque", "mod"] },
     Floor {

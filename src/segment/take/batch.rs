@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::engine::TakeError;
 use crate::segment::tag::claim::Numbers;
-use crate::segment::take::handle::Handle;
+use crate::segment::take::local::Handle;
 
 /// The next numbers of a tag, as many takes of one thread would have got them. Whoever has it uses
 /// them all, or gives them back.

@@ -11,15 +11,15 @@ use crate::engine::turn::{Takes, Turn};
 use crate::engine::{FillError, TakeError};
 use crate::number::Number;
 use crate::segment::load::loaded_tag::LoadedTag;
-use crate::segment::load::loader::Running;
+use crate::segment::load::loader::running::Running;
 use crate::segment::load::status::SegmentStatus;
 #[cfg(feature = "async")]
 use crate::segment::tag::engine::{TagEngine, is_worth_waiting};
 #[cfg(feature = "series")]
 use crate::segment::take::batch::Batch;
-use crate::segment::take::handle::Handle;
+use crate::segment::take::local::Handle;
+use crate::segment::take::local::SegmentTakeN;
 use crate::segment::take::local::SegmentTaker;
-use crate::segment::take::take_n::SegmentTakeN;
 use crate::sync::Arc;
 
 /// Hands out the numbers of one tag to any number of threads: small, and with few gaps.

@@ -1,6 +1,9 @@
-//! [`SegmentTaker`]: numbers of a tag that one thread has claimed together.
+//! [`SegmentTaker`]: numbers of a tag that one thread has claimed together, and [`SegmentTakeN`],
+//! which takes so many of them.
 
 use std::collections::VecDeque;
+use std::fmt;
+use std::iter::FusedIterator;
 use std::num::NonZeroU64;
 use std::ops::Range;
 
@@ -8,9 +11,25 @@ use scopeguard::ScopeGuard;
 
 use crate::engine::TakeError;
 use crate::number::Number;
+use crate::segment::load::loaded_tag::LoadedTag;
+use crate::segment::load::loader::running::Running;
 use crate::segment::tag::claim::{Claim, LONGEST, Numbers};
 use crate::segment::tag::engine::TagEngine;
-use crate::segment::take::handle::Handle;
+use crate::sync::Arc;
+
+/// A tag, and the loader that keeps it supplied.
+#[derive(Clone)]
+pub struct Handle {
+    pub tag: Arc<LoadedTag>,
+    /// The last handle ends the loader.
+    pub running: Arc<Running>,
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("tag", &self.tag.name).finish_non_exhaustive()
+    }
+}
 
 /// Claims many numbers at once for one thread, so that most takes write to no shared memory.
 ///
@@ -213,3 +232,38 @@ impl Drop for SegmentTaker {
         self.claims.give_back(self.next, &self.handle.tag.engine);
     }
 }
+
+/// The numbers of [`SegmentGenerator::take_n`](crate::segment::SegmentGenerator::take_n).
+#[derive(Debug)]
+#[must_use = "iterators are lazy: numbers are taken by `next`"]
+pub struct SegmentTakeN {
+    taker: SegmentTaker,
+    /// How many numbers are still to be taken.
+    left: usize,
+}
+
+impl SegmentTakeN {
+    pub(crate) fn new(taker: SegmentTaker, count: usize) -> SegmentTakeN {
+        SegmentTakeN { taker, left: count }
+    }
+}
+
+impl Iterator for SegmentTakeN {
+    type Item = Result<Number, TakeError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Result<Number, TakeError>> {
+        if self.left == 0 {
+            return None;
+        }
+        let result = self.taker.take_of(self.left as u64);
+        self.left = if result.is_ok() { self.left - 1 } else { 0 };
+        Some(result)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left.min(1), Some(self.left))
+    }
+}
+
+impl FusedIterator for SegmentTakeN {}

@@ -3,6 +3,4 @@
 #[cfg(feature = "series")]
 pub(crate) mod batch;
 pub mod generator;
-mod handle;
 pub mod local;
-pub mod take_n;

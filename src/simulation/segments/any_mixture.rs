@@ -101,7 +101,7 @@ fn what_is_given_back_to_a_chain_that_has_got_room_comes_before_the_rest() {
 }
 
 #[derive(Clone, Debug)]
-enum EventOrRetire {
+enum Step {
     Event(Event),
     Retire,
 }
@@ -113,25 +113,25 @@ proptest! {
     fn a_tag_that_is_given_up_gives_no_number_twice_and_loses_none(
         step in 1_u64..50,
         events in prop::collection::vec(
-            prop_oneof![9 => event().prop_map(EventOrRetire::Event), 1 => Just(EventOrRetire::Retire)],
+            prop_oneof![9 => event().prop_map(Step::Event), 1 => Just(Step::Retire)],
             1..120,
         ),
     ) {
         let mut simulation = Simulation::new(step);
         for event in events {
             match event {
-                EventOrRetire::Retire => simulation.retire(),
-                EventOrRetire::Event(Event::Wait(ms)) => simulation.now += Duration::from_millis(ms),
-                EventOrRetire::Event(Event::Take(count)) => simulation.take(count),
-                EventOrRetire::Event(Event::Fill(count)) => simulation.fill(count),
-                EventOrRetire::Event(Event::Hold(count)) => simulation.hold(count),
-                EventOrRetire::Event(Event::Join(count)) => simulation.join(count),
-                EventOrRetire::Event(Event::Leave(index)) => simulation.leave(index),
-                EventOrRetire::Event(Event::Release(index)) => simulation.release(index),
-                EventOrRetire::Event(Event::Local(..) | Event::RunDue) => simulation.run_due(),
+                Step::Retire => simulation.retire(),
+                Step::Event(Event::Wait(ms)) => simulation.now += Duration::from_millis(ms),
+                Step::Event(Event::Take(count)) => simulation.take(count),
+                Step::Event(Event::Fill(count)) => simulation.fill(count),
+                Step::Event(Event::Hold(count)) => simulation.hold(count),
+                Step::Event(Event::Join(count)) => simulation.join(count),
+                Step::Event(Event::Leave(index)) => simulation.leave(index),
+                Step::Event(Event::Release(index)) => simulation.release(index),
+                Step::Event(Event::Local(..) | Event::RunDue) => simulation.run_due(),
                 // The row stays that of this tag.
-                EventOrRetire::Event(Event::Answer(_, Answer::WentBack | Answer::OtherDelta)) => {}
-                EventOrRetire::Event(Event::Answer(call, answer)) => simulation.answer(call, answer),
+                Step::Event(Event::Answer(_, Answer::WentBack | Answer::OtherDelta)) => {}
+                Step::Event(Event::Answer(call, answer)) => simulation.answer(call, answer),
             }
         }
         simulation.end_retired();

@@ -1,0 +1,173 @@
+//! What the answers of the source to loads bring about.
+
+use std::time::Duration;
+
+use super::{Outage, Scheduler};
+use crate::engine::{SegmentFailure, TakeError};
+use crate::segment::load::loaded_tag::LoadedTag;
+use crate::segment::load::policy::pause;
+use crate::segment::load::stock::{LoadState, Rank, Stock};
+use crate::segment::load::trouble::{Trouble, kind};
+use crate::segment::tag::engine::is_worth_waiting;
+use crate::segment::{Segment, SegmentError};
+use crate::sync::{Arc, lock};
+
+impl Scheduler {
+    /// Handles the result of a load of `tag`. Returns a rejected segment that its row may take
+    /// back.
+    pub fn loaded(
+        &mut self,
+        tag: &Arc<LoadedTag>,
+        result: Result<Segment, SegmentError>,
+        took: Duration,
+        now: Duration,
+    ) -> Option<Segment> {
+        self.running -= 1;
+        let mut stock = lock(&tag.stock);
+        stock.state = LoadState::Idle;
+        self.stuck -= usize::from(stock.is_stuck);
+        let is_new = stock.last_size == 0;
+        let (result, refused) = match result {
+            Ok(segment) => match self.accept(tag, &mut stock, &segment) {
+                Ok(last) => {
+                    self.alarms.check_full(&tag.name, &segment, last);
+                    (Ok(segment.count), None)
+                }
+                Err(error) => {
+                    let error = (self.telling.error)(error);
+                    let mut trouble = Trouble::of(&error);
+                    if trouble == Trouble::BadRow && segment.delta != tag.engine.delta() {
+                        trouble = Trouble::DeltaChanged;
+                    }
+                    stock.went_back = trouble == Trouble::WentBack;
+                    (Err((trouble, error)), (!stock.went_back).then_some(segment))
+                }
+            },
+            Err(error) => {
+                let error = (self.telling.error)(error);
+                (Err((Trouble::of(&error), error)), None)
+            }
+        };
+        match result {
+            Ok(numbers) => {
+                self.alarms.loaded(&tag.name, &mut stock.alarm, numbers, now);
+                self.outage = None;
+                stock.load_time = took.max(stock.load_time.mul_f64(0.75));
+                (stock.failures, stock.retry_at) = (0, Duration::ZERO);
+                stock.is_stuck = false;
+                // A batch of a series says nothing of the takes to come, and what is loaded for
+                // those would be left over when the period ends.
+                if self.telling.is_of_series {
+                    let at_once = u64::from(stock.wanted_at_once).min(numbers);
+                    stock.demand.leave_out(at_once);
+                }
+                stock.last_failure = None;
+                tag.engine.set_failure(None);
+                tag.engine.clear_request();
+                tag.engine.counters.loads.add(1);
+                if is_new {
+                    self.place(tag);
+                }
+                drop(stock);
+                self.maintain(tag, now);
+            }
+            Err((trouble, error)) => {
+                self.failed(tag, &mut stock, trouble, error, now);
+                drop(stock);
+            }
+        }
+        self.clear_out_retired(tag, now);
+        refused
+    }
+
+    /// Gives a new tag its index: that of a tag that was given up, or otherwise the next one.
+    fn place(&mut self, tag: &Arc<LoadedTag>) {
+        if self.free.is_empty() {
+            self.empty_places();
+        }
+        let index = self.free.pop().unwrap_or(self.tags.len());
+        tag.engine.entry.set_index(index as u64);
+        match self.tags.get_mut(index) {
+            Some(place) => *place = Arc::clone(tag),
+            None => self.tags.push(Arc::clone(tag)),
+        }
+    }
+
+    /// Hands a loaded segment to the tag, and returns its last number. Rejects it if this process
+    /// may not use its numbers.
+    fn accept(
+        &self,
+        LoadedTag { name, engine, .. }: &LoadedTag,
+        stock: &mut Stock,
+        segment: &Segment,
+    ) -> Result<u64, SegmentError> {
+        let last = stock.check(name, &self.source, segment, engine.delta())?;
+        if stock.last_size == 0 {
+            engine.set_delta(segment.delta);
+        }
+        engine.receive(segment.first, segment.count);
+        stock.note(segment, last, engine.left());
+        Ok(last)
+    }
+
+    fn failed(
+        &mut self,
+        tag: &Arc<LoadedTag>,
+        stock: &mut Stock,
+        trouble: Trouble,
+        error: SegmentError,
+        now: Duration,
+    ) {
+        let cause = kind(&error);
+        let is_worth_waiting = is_worth_waiting(TakeError::SegmentExhausted { cause });
+        let error = Arc::new(error);
+        tag.engine.counters.failures.add(1);
+        tag.engine.set_failure(Some(cause));
+        stock.failures = stock.failures.saturating_add(1);
+        stock.retry_at = now + pause(stock.failures, &mut self.rng);
+        stock.last_failure = Some(Arc::clone(&error));
+        // What does not reach the source says nothing about the tag.
+        stock.is_stuck = trouble != Trouble::Away;
+        let is_new = stock.last_size == 0;
+        self.alarms.failed(&tag.name, &mut stock.alarm, is_new, trouble, &error, now);
+        if trouble == Trouble::Away {
+            let failures = self.outage.as_ref().map_or(0, |outage| outage.failures) + 1;
+            let until = now + pause(failures, &mut self.rng);
+            self.tell_queued(&error, cause);
+            self.outage = Some(Outage { failures, until, error });
+        } else {
+            // An answer ends the outage.
+            self.outage = None;
+        }
+        if is_new {
+            self.free_name(tag);
+        } else if is_worth_waiting {
+            let at = stock.retry_at;
+            self.set_timer(tag, stock, at);
+        } else {
+            // The next take that needs a number starts another try. Takes that are waiting now
+            // fail.
+            tag.engine.clear_request();
+            self.wake_ups.all.push(Arc::clone(tag));
+        }
+    }
+
+    /// Records for all queued tags why they get no numbers.
+    fn tell_queued(&self, error: &Arc<SegmentError>, cause: SegmentFailure) {
+        for (_, tag) in self.queue.iter().filter(|((rank, _), _)| *rank != Rank::Ahead) {
+            let mut stock = lock(&tag.stock);
+            // A new tag has no takers yet, and its first load may still succeed.
+            if stock.last_size > 0 {
+                stock.last_failure = Some(Arc::clone(error));
+                tag.engine.set_failure(Some(cause));
+            }
+        }
+    }
+
+    /// Counts rejected `numbers` as lost, because the row of `tag` has not taken them back.
+    pub fn lose_refused(&mut self, tag: &Arc<LoadedTag>, numbers: u64, now: Duration) {
+        let alarm = &mut lock(&tag.stock).alarm;
+        self.alarms.refused(alarm, numbers);
+        self.alarms.check_lost(&tag.name, alarm, tag.engine.lost(), now);
+    }
+}
