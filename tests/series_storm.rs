@@ -132,7 +132,13 @@ fn take(
         } else {
             shop.take()
         };
-        let Ok(number) = taken else { continue };
+        let number = match taken {
+            Ok(number) => number,
+            Err(error @ SeriesError::WentBack { .. }) => {
+                panic!("numbers would come twice: {error}")
+            }
+            Err(_) => continue,
+        };
         let parsed = orders.pattern().parse(number.as_str()).unwrap();
         assert_eq!((parsed.value(), parsed.period()), (number.value(), number.period()));
         assert_eq!(parsed.scope(), Some(scope));

@@ -123,6 +123,7 @@ fn child() {
             // A failing fill has its good UIDs at the start.
             let good =
                 uids.fill(&mut buffer).map_or_else(|error| error.filled(), |()| buffer.len());
+            assert_eq!(uids.status().broken_rule, None);
             if good == 0 {
                 thread::sleep(Duration::from_millis(10));
             }

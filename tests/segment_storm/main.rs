@@ -114,7 +114,12 @@ fn take_until(stop: &AtomicBool, segments: &Segments, table: usize, log: &Log) {
         let mut noted =
             tag.as_ref().map_or_else(Vec::new, |tag| runs(What::Taken, tag, &mut buffer, table));
         // Noted at once, as nobody else takes: a process that is killed notes nothing more.
-        let lost = tag.as_ref().map_or(0, |tag| tag.status().lost);
+        let status = tag.as_ref().map(SegmentGenerator::status);
+        let failure = status.as_ref().and_then(|status| status.last_failure.as_deref());
+        if let Some(error @ SegmentError::WentBack { .. }) = failure {
+            panic!("numbers would come twice: {error}");
+        }
+        let lost = status.map_or(0, |status| status.lost);
         if lost > astray {
             noted.push(Entry { what: What::Astray, table, range: astray..lost });
             astray = lost;
