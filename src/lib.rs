@@ -405,7 +405,7 @@ pub use uid::{Base32, ParseUidError, Uid, UidRangeError};
 
 /// For the tool, the service and the bindings, which are built on this library.
 #[doc(hidden)]
-pub use support::audience::Door;
+pub use support::audience::Audience;
 
 #[cfg(uidring_loom)]
 #[doc(hidden)]

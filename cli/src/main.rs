@@ -11,7 +11,7 @@ mod text;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use uidring::Door;
+use uidring::Audience;
 
 use crate::args::{guessed, variables};
 use crate::commands::{
@@ -64,7 +64,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    Door::Tool.open();
+    Audience::Tool.set();
     variables::warn();
     let done = guessed::parsed::<Cli>().map_err(Failure::from).and_then(|cli| match cli.command {
         Command::Take(args) => args.run(),

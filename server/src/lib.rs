@@ -27,7 +27,7 @@ use clap::CommandFactory as _;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
-use uidring::Door;
+use uidring::Audience;
 
 use crate::config::db::Unusable;
 use crate::config::options::{Check, Log, Options};
@@ -37,7 +37,7 @@ use crate::process::events::Recorder;
 /// Runs the service until it is asked to end: the whole of the program `uidring-server`.
 #[must_use]
 pub fn main() -> ExitCode {
-    Door::Service.open();
+    Audience::Service.set();
     let options = match config::options_file::read(std::env::args_os()) {
         Ok(options) => options,
         Err(refusal) => return refusal.report(),

@@ -21,14 +21,14 @@ pub enum Error {
     /// The database cannot be used as it is.
     Unusable { problem: String, source: Option<Cause> },
     /// The tables are not there.
-    NoTables(Option<Cause>),
+    MissingTables(Option<Cause>),
     /// There are tables of these names, and they are others.
-    ForeignTables(Option<Cause>),
+    IncompatibleTables(Option<Cause>),
     /// The file has tables of others, and none of this library's.
     #[cfg_attr(not(feature = "sqlite"), allow(dead_code))] // no server is a file
-    OthersTables,
+    UnrelatedTables,
     /// The file is no database.
-    ForeignFile { problem: &'static str, source: Option<Cause> },
+    NotADatabase { problem: &'static str, source: Option<Cause> },
     /// The user lacks a right.
     Denied(Cause),
     /// Other transactions hold the rows, or wrote them first.
@@ -49,41 +49,47 @@ pub enum Error {
 
 /// What to say of the tables of a caller.
 #[derive(Debug)]
-pub struct Words {
+pub struct ErrorPhrases {
     /// What is in the database, in front of its name: "the registry", or "the tags in".
-    pub what: &'static str,
+    pub subject: &'static str,
     /// What is wrong where there are none, and what to do.
-    pub no_tables: &'static str,
+    pub missing_tables: &'static str,
     /// What is wrong where there are others of their names, and what to do.
-    pub foreign_tables: &'static str,
+    pub incompatible_tables: &'static str,
     /// What to do about a file that is no database.
-    pub foreign_file: &'static str,
+    pub not_a_database: &'static str,
     /// What to do about a file that has tables of others alone.
-    pub beside: &'static str,
+    pub unrelated_tables: &'static str,
     /// Which rights to give to the user.
-    pub rights: &'static str,
+    pub permissions: &'static str,
 }
 
 impl Error {
     /// The error of a call to the database `name` that could not do what it was `doing`, as it
     /// found out after `waited`.
-    pub fn told(self, words: &Words, name: &str, doing: &str, waited: Duration) -> StorageError {
-        let what = format!("{} {name}", words.what);
+    pub fn into_storage_error(
+        self,
+        phrases: &ErrorPhrases,
+        name: &str,
+        doing: &str,
+        waited: Duration,
+    ) -> StorageError {
+        let what = format!("{} {name}", phrases.subject);
         let (problem, source) = match self.or_shortage() {
-            Error::NoTables(source) => (words.no_tables.to_owned(), source),
-            Error::ForeignTables(source) => (words.foreign_tables.to_owned(), source),
-            Error::OthersTables => (
+            Error::MissingTables(source) => (phrases.missing_tables.to_owned(), source),
+            Error::IncompatibleTables(source) => (phrases.incompatible_tables.to_owned(), source),
+            Error::UnrelatedTables => (
                 format!(
                     "it has tables of another program, and none of uidring's; see that the path is \
                      right and that nobody has removed them; if they have never been there, {}",
-                    words.beside
+                    phrases.unrelated_tables
                 ),
                 None,
             ),
-            Error::ForeignFile { problem, source } => {
-                (format!("{problem}; {}", words.foreign_file), source)
+            Error::NotADatabase { problem, source } => {
+                (format!("{problem}; {}", phrases.not_a_database), source)
             }
-            Error::Denied(source) => (words.rights.to_owned(), Some(source)),
+            Error::Denied(source) => (phrases.permissions.to_owned(), Some(source)),
             Error::Unusable { problem, source } => (problem, source),
             Error::Locked => return StorageError::Locked { what, waited },
             Error::Overtaken => return StorageError::Overtaken { what, waited },
@@ -171,20 +177,22 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn a_shortage_of_open_files_is_called_so() {
-        let words = Words {
-            what: "the registry",
-            no_tables: "",
-            foreign_tables: "",
-            foreign_file: "",
-            beside: "",
-            rights: "give a right",
+        let phrases = ErrorPhrases {
+            subject: "the registry",
+            missing_tables: "",
+            incompatible_tables: "",
+            not_a_database: "",
+            unrelated_tables: "",
+            permissions: "give a right",
         };
-        let told = |code| {
+        let message = |code| {
             let error = Error::Other(Box::new(io::Error::from_raw_os_error(code)));
-            error.told(&words, "ids.db", "read the registry", Duration::ZERO).to_string()
+            error
+                .into_storage_error(&phrases, "ids.db", "read the registry", Duration::ZERO)
+                .to_string()
         };
         let start = "cannot reach the registry ids.db: this process may open no further file";
-        assert!(told(24).starts_with(start), "{}", told(24));
-        assert_eq!(told(5), "cannot read the registry ids.db");
+        assert!(message(24).starts_with(start), "{}", message(24));
+        assert_eq!(message(5), "cannot read the registry ids.db");
     }
 }

@@ -14,7 +14,7 @@ pub mod address;
     feature = "sqlite",
     feature = "zookeeper"
 ))]
-pub mod deadline;
+pub mod call;
 #[cfg(any(
     feature = "etcd",
     feature = "mysql",
@@ -26,15 +26,6 @@ pub mod deadline;
 pub mod error;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 pub mod keys;
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
-))]
-mod new_store;
 #[cfg(any(
     feature = "etcd",
     feature = "http",

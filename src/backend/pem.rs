@@ -10,7 +10,7 @@ use rustls::pki_types::pem::{self, PemObject};
 
 /// The certificates in the file `path`, at least one, or why there are none.
 pub fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
-    let refuse = |error: pem::Error| refused(path, &told(&error));
+    let refuse = |error: pem::Error| refused(path, &message(&error));
     let file = CertificateDer::pem_file_iter(path).map_err(refuse)?;
     let certificates: Vec<_> = file.collect::<Result<_, _>>().map_err(refuse)?;
     if certificates.is_empty() {
@@ -30,7 +30,7 @@ pub fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
                        decrypted, by openssl pkey -in KEY -out NEW";
             return refused(path, &why);
         }
-        refused(path, &told(&error))
+        refused(path, &message(&error))
     })
 }
 
@@ -40,7 +40,7 @@ pub fn refused(path: &Path, why: &dyn fmt::Display) -> String {
 }
 
 /// The error in words that show nothing of a key.
-fn told(error: &pem::Error) -> String {
+fn message(error: &pem::Error) -> String {
     match error {
         pem::Error::Io(error) => error.to_string(),
         pem::Error::NoItemsFound => "it holds no private key".to_owned(),

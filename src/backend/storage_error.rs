@@ -106,10 +106,10 @@ impl StorageError {
     }
 }
 
-/// What is wrong with the new address of another store than the one in use, `own`.
-pub fn other_store(own: &str) -> String {
+/// What is wrong with the new address of another store than the one `in_use`.
+pub fn other_store(in_use: &str) -> String {
     format!(
-        "it is another store than {own}, which is in use; change the user, the password and the \
+        "it is another store than {in_use}, which is in use; change the user, the password and the \
          parameters alone, or start again with the new address"
     )
 }

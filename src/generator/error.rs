@@ -9,7 +9,7 @@ use crate::clock::{human, is_plausible, utc};
 use crate::generator::UidGenerator;
 use crate::registry::RegistryError;
 use crate::ring::{MAX_SLOTS, MIN_SLOTS};
-use crate::support::audience::{ByDoor, MAX_LAG, MAX_LEAD};
+use crate::support::audience::{MAX_LAG, MAX_LEAD, PerAudience};
 use crate::sync::Arc;
 
 /// A generator cannot be built.
@@ -158,7 +158,7 @@ impl fmt::Display for BuildError {
     }
 }
 
-const ON_LEAD_LIMIT: ByDoor = ByDoor {
+const ON_LEAD_LIMIT: PerAudience = PerAudience {
     library: "set on_lead_limit to Wait or Fail",
     tool: "set --on-lead-limit to wait or fail",
     service: "let it wait or fail",

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use crate::backend::StorageError;
 use crate::clock::{human, utc};
 use crate::layout::Layout;
-use crate::support::audience::{ByDoor, MAX_LEAD, UID_GENERATOR};
+use crate::support::audience::{MAX_LEAD, PerAudience, UID_GENERATOR};
 
 /// An error returned by a registry of worker ids.
 ///
@@ -279,7 +279,7 @@ impl fmt::Display for RegistryError {
     }
 }
 
-const OTHER_IDS: ByDoor = ByDoor {
+const OTHER_IDS: PerAudience = PerAudience {
     library: "worker_ids, partition",
     tool: "with --worker-ids or --partition",
     service: "with --worker-ids or --partition, and for Leaf's snowflakes with \
@@ -287,7 +287,7 @@ const OTHER_IDS: ByDoor = ByDoor {
     binding: "worker_ids, partition",
 };
 
-const OTHER_DB: ByDoor = ByDoor {
+const OTHER_DB: PerAudience = PerAudience {
     library: " for the registry",
     tool: " with --db",
     service: " with --db or --leaf-db",

@@ -21,15 +21,15 @@ const MOST_IDS: u64 = 1 << 42;
 /// What the clones of a registry have been given. It identifies the store: in another one, the
 /// record of an id is younger or does not exist, and in an old copy fewer ticks are reserved.
 #[derive(Clone, Debug, Default)]
-pub struct Given {
-    ids: Arc<Mutex<BTreeMap<u64, Known>>>,
+pub struct AssignedIds {
+    ids: Arc<Mutex<BTreeMap<u64, AssignedId>>>,
     /// How far the clock of this machine was ahead of the store's when a call last asked it.
     skew_ms: Arc<Mutex<Option<i64>>>,
 }
 
 /// What a process knows of a worker id that it has been given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Known {
+struct AssignedId {
     /// When its record was made.
     created: i64,
     /// Of a leased id, up to which tick the record says at least that it is reserved.
@@ -40,21 +40,21 @@ struct Known {
 
 /// What was given before a transaction has read anything.
 #[derive(Debug)]
-pub struct GivenBefore {
-    before: BTreeMap<u64, Known>,
-    given: Given,
+pub struct AssignedSnapshot {
+    before: BTreeMap<u64, AssignedId>,
+    assigned: AssignedIds,
 }
 
-impl Given {
+impl AssignedIds {
     /// As it is now.
-    pub fn before(&self) -> GivenBefore {
-        GivenBefore { before: lock(&self.ids).clone(), given: self.clone() }
+    pub fn snapshot(&self) -> AssignedSnapshot {
+        AssignedSnapshot { before: lock(&self.ids).clone(), assigned: self.clone() }
     }
 
     /// The store has given `lease`, of an id whose record was made at `created`.
     pub fn add(&self, lease: &Lease, created: i64) {
         let reserved_until = (!lease.is_permanent()).then_some(lease.last);
-        let known = Known { created, reserved_until, process: process::id() };
+        let known = AssignedId { created, reserved_until, process: process::id() };
         lock(&self.ids).insert(lease.worker, known);
     }
 
@@ -77,11 +77,11 @@ impl Given {
     }
 }
 
-impl GivenBefore {
+impl AssignedSnapshot {
     /// The store's clock shows this time, in milliseconds since 1970.
     pub fn note_time(&self, theirs: i64) {
         let ours = saturated(unix_ms(SystemClock.now()));
-        *lock(&self.given.skew_ms) = Some(ours.saturating_sub(theirs));
+        *lock(&self.assigned.skew_ms) = Some(ours.saturating_sub(theirs));
     }
 
     /// The largest of the ids.
@@ -104,7 +104,7 @@ impl GivenBefore {
         // What has changed since may explain the difference.
         known.reserved_until > reserved_until
             && known.process == process::id()
-            && lock(&self.given.ids).get(&worker) == Some(known)
+            && lock(&self.assigned.ids).get(&worker) == Some(known)
     }
 }
 
@@ -125,7 +125,7 @@ impl Config {
     pub const PERMANENT: Config = Config { host: None, lease: None, ids: Ids::ALL };
 
     /// The host that operators see beside an id.
-    pub fn host_is(&mut self, name: &str, port: &str) {
+    pub fn set_host(&mut self, name: &str, port: &str) {
         self.host = Some(Host::new(name, port));
     }
 
@@ -154,7 +154,7 @@ impl Config {
 
     /// Whether it gives any id, and each only once.
     #[cfg(feature = "mysql")]
-    pub fn is_plain(&self) -> bool {
+    pub fn is_default(&self) -> bool {
         self.lease.is_none() && self.ids == Ids::ALL
     }
 
@@ -197,7 +197,7 @@ impl Ids {
         }
         let ids = first.max(*part.start())..=last.min(*part.end());
         if ids.is_empty() {
-            let ((index, of), part) = (self.part.unwrap_or_default(), words(&part));
+            let ((index, of), part) = (self.part.unwrap_or_default(), range_text(&part));
             return Err(Error::problem(format!(
                 "it was asked for the worker ids {first} to {last} of the partition {index} of \
                  {of}, which has the ids {part} of the layout {layout}; ask for ids in it"
@@ -209,7 +209,7 @@ impl Ids {
 
 /// The error for a store that has not given `worker`, or has lost it. Its `records` are "tables" or
 /// "keys".
-pub(super) fn others(records: &str, worker: u64) -> Error {
+pub(super) fn replaced_store(records: &str, worker: u64) -> Error {
     Error::problem(format!(
         "its {records} are not those that gave worker id {worker} to this process, or an old copy \
          of them, and would give ids again; put back what was there, and this process goes on"
@@ -231,8 +231,8 @@ pub(super) fn check_use(
         return Err(Fault::Database(Error::problem(format!(
             "it was first used with the worker ids {}, and {} were asked for, which others could \
              give; ask for those of the first time again",
-            words(remembered),
-            words(ids)
+            range_text(remembered),
+            range_text(ids)
         ))));
     }
     Ok(())
@@ -265,7 +265,7 @@ pub(super) fn lease_of(
 }
 
 /// "5 to 9", or "none" for an empty range.
-fn words(ids: &RangeInclusive<u64>) -> String {
+fn range_text(ids: &RangeInclusive<u64>) -> String {
     if ids.is_empty() { "none".to_owned() } else { format!("{} to {}", ids.start(), ids.end()) }
 }
 
@@ -304,24 +304,24 @@ mod tests {
     /// A parent gives its id back without telling its children.
     #[test]
     fn a_forked_child_does_not_know_what_its_parent_has_reserved_since() {
-        let given = Given::default();
-        given.add(&Lease::leased(7, 10..=20, SHORTEST_LEASE, "a1b2"), 5);
-        assert!(given.before().contradicts(7, 5, Some(19)));
-        assert!(!given.before().contradicts(7, 5, Some(20)));
-        for known in lock(&given.ids).values_mut() {
+        let assigned = AssignedIds::default();
+        assigned.add(&Lease::leased(7, 10..=20, SHORTEST_LEASE, "a1b2"), 5);
+        assert!(assigned.snapshot().contradicts(7, 5, Some(19)));
+        assert!(!assigned.snapshot().contradicts(7, 5, Some(20)));
+        for known in lock(&assigned.ids).values_mut() {
             known.process ^= 1;
         }
-        assert!(!given.before().contradicts(7, 5, Some(19)));
-        assert!(given.before().contradicts(7, 6, Some(20)));
+        assert!(!assigned.snapshot().contradicts(7, 5, Some(19)));
+        assert!(assigned.snapshot().contradicts(7, 6, Some(20)));
     }
 
     #[test]
     fn what_is_given_back_in_the_middle_of_a_transaction_is_no_old_copy() {
-        let given = Given::default();
-        given.add(&Lease::leased(7, 10..=20, SHORTEST_LEASE, "a1b2"), 5);
-        let before = given.before();
-        given.releasing(7, 15);
+        let assigned = AssignedIds::default();
+        assigned.add(&Lease::leased(7, 10..=20, SHORTEST_LEASE, "a1b2"), 5);
+        let before = assigned.snapshot();
+        assigned.releasing(7, 15);
         assert!(!before.contradicts(7, 5, Some(15)));
-        assert!(given.before().contradicts(7, 5, Some(14)));
+        assert!(assigned.snapshot().contradicts(7, 5, Some(14)));
     }
 }

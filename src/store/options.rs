@@ -97,7 +97,7 @@ impl RegistryOptions {
     /// Sets in `config` what is set here.
     pub(super) fn configure(&self, config: &mut Config) -> Result<(), RegistryError> {
         if let Some((name, port)) = &self.host {
-            config.host_is(name, port);
+            config.set_host(name, port);
         }
         if let Some(duration) = self.lease {
             config.leased(duration);

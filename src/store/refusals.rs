@@ -3,24 +3,24 @@
 use std::time::Duration;
 
 use super::error::StoreError;
-use crate::backend::error::{Error, Words};
+use crate::backend::error::{Error, ErrorPhrases};
 use crate::backend::storage_error::StorageError;
 use crate::registry::RegistryError;
 use crate::support::audience::UID_GENERATOR;
 
 /// Nothing is looked for in the store while its address is read.
-const WORDS: Words = Words {
-    what: "the store",
-    no_tables: "",
-    foreign_tables: "",
-    foreign_file: "",
-    beside: "",
-    rights: "",
+const PHRASES: ErrorPhrases = ErrorPhrases {
+    subject: "the store",
+    missing_tables: "",
+    incompatible_tables: "",
+    not_a_database: "",
+    unrelated_tables: "",
+    permissions: "",
 };
 
 /// The error of a store that cannot be used, of which the address or the path is `shown`.
 pub(super) fn refused(shown: &str, error: Error) -> StoreError {
-    StoreError::Address(error.told(&WORDS, shown, "open the store", Duration::ZERO))
+    StoreError::Address(error.into_storage_error(&PHRASES, shown, "open the store", Duration::ZERO))
 }
 
 /// The error of a store that has no table of `UidGenerator`.

@@ -1,4 +1,4 @@
-//! [`Told`]: what another crate's error says, told once.
+//! [`FlatError`]: what another crate's error says, once.
 
 use std::error::Error;
 use std::fmt;
@@ -9,32 +9,32 @@ use std::fmt;
 /// would see twice or more. So this says all that the error and its causes say, each part once, and
 /// has no cause.
 #[derive(Debug)]
-pub struct Told(Box<dyn Error + Send + Sync>);
+pub struct FlatError(Box<dyn Error + Send + Sync>);
 
-impl Told {
-    pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Told {
-        Told(error.into())
+impl FlatError {
+    pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> FlatError {
+        FlatError(error.into())
     }
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for FlatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&told(&*self.0))
+        f.write_str(&flatten(&*self.0))
     }
 }
 
-impl Error for Told {}
+impl Error for FlatError {}
 
 /// What `error` and its causes say, each part once.
-fn told(error: &dyn Error) -> String {
-    let said = error.to_string();
-    let Some(cause) = error.source() else { return said };
-    let (whole, rest) = (cause.to_string(), told(cause));
-    let own = match said.strip_suffix(&whole) {
+fn flatten(error: &dyn Error) -> String {
+    let text = error.to_string();
+    let Some(cause) = error.source() else { return text };
+    let (whole, rest) = (cause.to_string(), flatten(cause));
+    let own = match text.strip_suffix(&whole) {
         Some(own) => own.trim_end().trim_end_matches(':'),
         // Somewhere in its own words.
-        None if said.contains(&whole) => return said,
-        None => &said,
+        None if text.contains(&whole) => return text,
+        None => &text,
     };
     // "Input/output error: Input/output error: ..."
     if own.is_empty() || rest == own || rest.starts_with(&format!("{own}: ")) {
@@ -66,7 +66,7 @@ mod tests {
 
     fn text(chain: &[&'static str]) -> String {
         let chain = chain.iter().rev().fold(None, |cause, &said| Some(Box::new(Says(said, cause))));
-        chain.map_or_else(String::new, |error| Told::new(error).to_string())
+        chain.map_or_else(String::new, |error| FlatError::new(error).to_string())
     }
 
     #[test]
@@ -99,7 +99,7 @@ mod tests {
             (&["a", "b", "c"], "a: b: c"),
         ] {
             assert_eq!(text(chain), said);
-            assert!(Told::new(said).source().is_none());
+            assert!(FlatError::new(said).source().is_none());
         }
     }
 }

@@ -50,10 +50,9 @@ const FLOORS: &[Floor] = &[
         folder: "backend",
         rooms: &[
             "storage_error",
-            "deadline",
+            "call",
             "error",
             "server_message",
-            "new_store",
             "pem",
             "tls",
             "address",

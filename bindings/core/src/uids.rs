@@ -7,7 +7,9 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 use uidring::registry::FixedWorker;
-use uidring::{BuildError, Door, FieldOrder, Layout, RegistryError, TakeError, Uid, UidGenerator};
+use uidring::{
+    Audience, BuildError, FieldOrder, Layout, RegistryError, TakeError, Uid, UidGenerator,
+};
 use uidring_args::{build_on, with_causes};
 
 use crate::error::Error;
@@ -73,7 +75,7 @@ impl Uids {
                  one, or leave them out",
             ));
         }
-        Door::Binding.open();
+        Audience::Binding.set();
         let mut registry = FixedWorker::new(worker);
         if let Some(path) = &options.state {
             registry = registry.with_state(path);

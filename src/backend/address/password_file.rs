@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::backend::error::Error;
-use crate::support::audience::ByDoor;
+use crate::support::audience::PerAudience;
 
 /// The parameter of an address that names the file.
 pub const PASSFILE: &str = "passfile";
@@ -115,7 +115,7 @@ pub fn advised(error: Error, file: Option<&Path>) -> Error {
     }
 }
 
-const CHANGED: ByDoor = ByDoor {
+const CHANGED: PerAudience = PerAudience {
     library: "; if it changes from time to time, name a file with it in the address, by passfile=",
     tool: "; if it changes from time to time, name a file with it in the address, by passfile=",
     service: "; if it has changed, correct the address in the file of options and send SIGHUP, or \

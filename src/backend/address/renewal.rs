@@ -14,12 +14,12 @@ impl<S: Clone> Renewal<S> {
     /// What has replaced `store`, or a clone of it.
     pub fn newest(&self, store: &S) -> S {
         // Both have a `Renewal`; that of the newer one is never used.
-        self.look(store, S::clone)
+        self.with_newest(store, S::clone)
     }
 
-    /// What `look` finds in it.
-    pub fn look<T>(&self, store: &S, look: impl FnOnce(&S) -> T) -> T {
-        look(lock(&self.0).as_deref().unwrap_or(store))
+    /// What `read` finds in it.
+    pub fn with_newest<T>(&self, store: &S, read: impl FnOnce(&S) -> T) -> T {
+        read(lock(&self.0).as_deref().unwrap_or(store))
     }
 
     /// Puts `newer` in the place of the store and its clones.
@@ -40,7 +40,7 @@ impl<S> fmt::Debug for Renewal<S> {
     }
 }
 
-/// The error of a new address of another store than the one in use, `own`.
-pub fn other_store(own: &str) -> Error {
-    Error::problem(storage_error::other_store(own))
+/// The error of a new address of another store than the one `in_use`.
+pub fn other_store(in_use: &str) -> Error {
+    Error::problem(storage_error::other_store(in_use))
 }

@@ -11,11 +11,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::{Action, Change, Deadline, Document, Entry, Error, Fault, KeyStore, Session, Words};
+use super::{
+    Action, Change, Deadline, Document, Entry, Error, ErrorPhrases, Fault, KeyStore, Session,
+};
 use crate::backend::StorageError;
 use crate::backend::address::password_file::advised;
+use crate::backend::call::NewStoreWarning;
 use crate::backend::error::random_text;
-use crate::backend::new_store::News;
 use crate::sync::{Arc, Mutex, lock, sleep};
 
 /// How long a call may take, unless set otherwise.
@@ -37,13 +39,13 @@ pub struct Client<K> {
     pub timeout: Duration,
     /// The name of the store that this client, or a clone, has seen.
     seen: Arc<Mutex<Option<String>>>,
-    news: News,
+    new_store_warning: NewStoreWarning,
 }
 
 /// What is called, and what is said if it fails.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    pub words: &'a Words,
+    pub phrases: &'a ErrorPhrases,
     /// What cannot be done if it fails, up to the name of the store: "read the registry".
     pub doing: &'a str,
     /// The keys that the transaction reads first, together.
@@ -77,12 +79,17 @@ enum Run<T> {
 
 impl<K: KeyStore> Client<K> {
     pub fn new(store: K) -> Client<K> {
-        Client { store, timeout: DEFAULT_TIMEOUT, seen: Arc::default(), news: News::default() }
+        Client {
+            store,
+            timeout: DEFAULT_TIMEOUT,
+            seen: Arc::default(),
+            new_store_warning: NewStoreWarning::default(),
+        }
     }
 
     /// Tells operators, once, that nothing was taken from the store before.
-    pub fn tell_new(&self) {
-        self.news.tell(&self.store.name());
+    pub fn warn_if_new(&self) {
+        self.new_store_warning.emit_once(&self.store.name());
     }
 
     /// Runs `body` until what it writes is committed with nothing changed that it has read.
@@ -176,8 +183,10 @@ impl<K: KeyStore> Client<K> {
         result.map_err(|fault| match fault {
             Fault::Refused(error) => error,
             Fault::Database(error) => {
-                let Call { words, doing, .. } = call;
-                error.told(words, &self.store.name(), doing, deadline.waited()).into()
+                let Call { phrases, doing, .. } = call;
+                error
+                    .into_storage_error(phrases, &self.store.name(), doing, deadline.waited())
+                    .into()
             }
         })
     }
@@ -257,7 +266,7 @@ impl<K: KeyStore> Client<K> {
         }
         self.note_store(Some(store));
         if is_new {
-            self.tell_new();
+            self.warn_if_new();
         }
         Ok(Run::Done(result))
     }

@@ -18,13 +18,11 @@ mod memory;
 mod redis;
 #[cfg(any(feature = "redis", feature = "zookeeper"))]
 mod socket;
-#[cfg(any(feature = "redis", feature = "zookeeper"))]
-mod tls;
 #[cfg(feature = "zookeeper")]
 mod zookeeper;
 
-pub use super::deadline::Deadline;
-pub use super::error::{Error, Fault, Words};
+pub use super::call::Deadline;
+pub use super::error::{Error, ErrorPhrases, Fault};
 pub use client::{Call, Client, Transaction};
 pub use document::Document;
 #[cfg(feature = "etcd")]
@@ -34,7 +32,7 @@ pub use memory::Memory;
 #[cfg(feature = "redis")]
 pub use redis::{Counted, Redis};
 #[cfg(feature = "zookeeper")]
-pub use zookeeper::{LeafNode, LeafServer, LeafSession, ZooKeeper, read_leaf};
+pub use zookeeper::{Node, NodeSession, ZooKeeper};
 
 use std::fmt::Debug;
 use std::io;
@@ -152,13 +150,13 @@ pub enum Action<'a> {
 /// The error where no server answers as it must, for the reason that follows the name of each. If
 /// one of them may pass, so may this. A single server has its own error.
 #[cfg(any(feature = "etcd", feature = "zookeeper"))]
-fn nobody(start: &str, mut troubles: Vec<(String, Error)>) -> Error {
-    if troubles.len() == 1 {
-        return troubles.swap_remove(0).1;
+fn no_server(start: &str, mut errors: Vec<(String, Error)>) -> Error {
+    if errors.len() == 1 {
+        return errors.swap_remove(0).1;
     }
     let mut is_transient = false;
     let (mut problems, mut cause) = (Vec::new(), None);
-    for (server, error) in troubles {
+    for (server, error) in errors {
         let (problem, source) = match error {
             Error::Unreachable { problem, source } => {
                 is_transient = true;

@@ -5,12 +5,15 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, StreamOwned};
 
 use super::{Deadline, Error};
+use crate::backend::address::key_server::Address;
+use crate::backend::tls::Tls;
 use crate::sync::{Arc, Condvar, Mutex, lock, thread, wait_timeout};
 
 /// The shortest time that a connection is waited for.
@@ -73,6 +76,9 @@ impl<'d> Timed<'d> {
         left(self.deadline, self.until)
     }
 }
+
+/// The parameters of an address that are about TLS.
+pub const TLS_PARAMETERS: [&str; 3] = ["ca", "cert", "key"];
 
 /// The name that the certificate of a server at `host` has.
 pub fn certified_name(host: &str) -> Result<ServerName<'static>, Error> {
@@ -229,4 +235,29 @@ mod tests {
         fork::waitpid(child).unwrap();
         assert_eq!(echo, b"x");
     }
+}
+
+/// TLS as the `address` has it; `None` unless it begins with `scheme`.
+pub fn tls_config(address: &Address, scheme: &str) -> Result<Option<Arc<ClientConfig>>, Error> {
+    if address.scheme != scheme {
+        if TLS_PARAMETERS.iter().any(|name| address.parameter(name).is_some()) {
+            return Err(Error::problem(format!(
+                "its address names certificates, which are used if it begins with {scheme}://; \
+                 begin it with {scheme}://, or leave them out"
+            )));
+        }
+        return Ok(None);
+    }
+    let file = |name| address.parameter(name).map(PathBuf::from);
+    let identity = match (file("cert"), file("key")) {
+        (None, None) => None,
+        (Some(certificate), Some(key)) => Some((certificate, key)),
+        _ => {
+            return Err(Error::problem(
+                "its address names a certificate or a key alone; cert= and key= belong together",
+            ));
+        }
+    };
+    let tls = Tls { authority: file("ca"), identity, takes_any_name: false };
+    Ok(Some(Arc::new(tls.config().map_err(Error::problem)?)))
 }

@@ -5,19 +5,19 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use super::{
-    Access, Cause, Database, Deadline, Error, Fault, Schema, Session, Transaction, Value, Words,
-    columns, statements,
+    Access, Cause, Database, Deadline, Error, ErrorPhrases, Fault, Schema, Session, Transaction,
+    Value, columns, statements,
 };
 use crate::backend::StorageError;
 use crate::backend::address::password_file::advised;
-use crate::backend::new_store::News;
+use crate::backend::call::NewStoreWarning;
 use crate::sync::{Arc, Mutex, lock, sleep};
 
 /// How long a call may take, unless set otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The tables that the schemas of servers make.
-const MADE: [&str; 7] = [
+const OUR_TABLES: [&str; 7] = [
     "uidring_layout",
     "uidring_worker_node",
     "uidring_series",
@@ -29,7 +29,7 @@ const MADE: [&str; 7] = [
 
 /// How long it is waited for a process that makes the tables, which takes milliseconds on most
 /// servers.
-const MAKING: Duration = Duration::from_secs(3);
+const CREATION_TIME: Duration = Duration::from_secs(3);
 
 /// A database, as a registry or a source calls it.
 #[derive(Clone, Debug)]
@@ -42,14 +42,14 @@ pub struct Client<D> {
     /// The tables of this library that a call of this client, or of a clone, has seen. So a process
     /// that runs notices where they have been lost.
     seen: Arc<Mutex<BTreeSet<&'static str>>>,
-    news: News,
+    new_store_warning: NewStoreWarning,
 }
 
 /// What is called, and what is said if it fails.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     pub schema: &'a Schema,
-    pub words: &'a Words,
+    pub phrases: &'a ErrorPhrases,
     /// What cannot be done if it fails, up to the name of the database: "read the registry".
     pub doing: &'a str,
     pub access: Access,
@@ -58,13 +58,13 @@ pub struct Call<'a> {
 /// What becomes of a transaction on a server that finds its tables missing. Where some of them are
 /// there, the others have been lost, and none is made in their place: an empty table would give
 /// again what the lost one has given. The same holds where this process has seen any of them.
-pub enum Missing<'a, E> {
+pub enum OnMissing<'a, E> {
     /// The transaction fails.
     Fail,
     /// They are made, unless this refuses it, and the transaction is made then.
-    Make(&'a (dyn Fn(&mut Transaction<'_>) -> Result<(), Fault<E>> + Sync)),
-    /// As `Make`, but none is made: it is only looked whether this user may make them.
-    TryOut(&'a (dyn Fn(&mut Transaction<'_>) -> Result<(), Fault<E>> + Sync)),
+    Create(&'a (dyn Fn(&mut Transaction<'_>) -> Result<(), Fault<E>> + Sync)),
+    /// As `Create`, but only checks whether this user may create them.
+    DryRun(&'a (dyn Fn(&mut Transaction<'_>) -> Result<(), Fault<E>> + Sync)),
 }
 
 impl<D: Database> Client<D> {
@@ -74,7 +74,7 @@ impl<D: Database> Client<D> {
             timeout: DEFAULT_TIMEOUT,
             may_make: true,
             seen: Arc::default(),
-            news: News::default(),
+            new_store_warning: NewStoreWarning::default(),
         }
     }
 
@@ -84,13 +84,13 @@ impl<D: Database> Client<D> {
     }
 
     /// Tells operators, once, that nothing was taken from the database before.
-    pub fn tell_new(&self) {
-        self.news.tell(&self.database.name());
+    pub fn warn_if_new(&self) {
+        self.new_store_warning.emit_once(&self.database.name());
     }
 
     /// The error of something other than a transaction that could not do what it was `doing`.
-    pub fn told(&self, words: &Words, doing: &str, error: Error) -> StorageError {
-        error.told(words, &self.database.name(), doing, self.timeout)
+    pub fn storage_error(&self, phrases: &ErrorPhrases, doing: &str, error: Error) -> StorageError {
+        error.into_storage_error(phrases, &self.database.name(), doing, self.timeout)
     }
 
     /// Runs `body` in one transaction, which is committed if `body` succeeds, and taken back if
@@ -99,7 +99,7 @@ impl<D: Database> Client<D> {
     pub fn transact<T: Send, E: From<StorageError> + Send>(
         &self,
         call: &Call<'_>,
-        missing: &Missing<'_, E>,
+        missing: &OnMissing<'_, E>,
         unmade: Option<&dyn Fn() -> Result<T, E>>,
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault<E>> + Sync,
     ) -> Result<T, E> {
@@ -113,8 +113,8 @@ impl<D: Database> Client<D> {
             Ok(result)
         };
         let result = self.connected(call.schema, &deadline, |session| match attempt(session) {
-            Err(Fault::Database(Error::NoTables(cause))) => {
-                self.provide_tables(session, call.schema, &deadline, missing, cause)?;
+            Err(Fault::Database(Error::MissingTables(cause))) => {
+                self.ensure_tables(session, call.schema, &deadline, missing, cause)?;
                 attempt(session)
             }
             result => result,
@@ -126,8 +126,8 @@ impl<D: Database> Client<D> {
                 }
                 Ok(result)
             }
-            (Err(Fault::Database(Error::NoTables(_))), Some(unmade))
-                if are_ours && D::MAKES_TABLES =>
+            (Err(Fault::Database(Error::MissingTables(_))), Some(unmade))
+                if are_ours && D::CREATES_TABLES =>
             {
                 unmade()
             }
@@ -140,7 +140,7 @@ impl<D: Database> Client<D> {
     pub fn try_out<T: Send, E: From<StorageError> + Send>(
         &self,
         call: &Call<'_>,
-        may_be_made: &(dyn Fn(&mut Transaction<'_>) -> Result<(), Fault<E>> + Sync),
+        may_create: &(dyn Fn(&mut Transaction<'_>) -> Result<(), Fault<E>> + Sync),
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault<E>> + Sync,
     ) -> Result<Option<T>, E> {
         let deadline = Deadline::after(self.timeout);
@@ -151,9 +151,9 @@ impl<D: Database> Client<D> {
             Ok(Some(result))
         };
         let result = self.connected(call.schema, &deadline, |session| match attempt(session) {
-            Err(Fault::Database(Error::NoTables(cause))) => {
-                let missing = Missing::TryOut(may_be_made);
-                self.provide_tables(session, call.schema, &deadline, &missing, cause)?;
+            Err(Fault::Database(Error::MissingTables(cause))) => {
+                let missing = OnMissing::DryRun(may_create);
+                self.ensure_tables(session, call.schema, &deadline, &missing, cause)?;
                 Ok(None)
             }
             result => result,
@@ -183,15 +183,15 @@ impl<D: Database> Client<D> {
 
     /// Which columns the tables lack, where a statement did not fit them: a database names one of
     /// them, and not always its table.
-    fn lacking(&self, schema: &Schema, deadline: &Deadline) -> Option<Error> {
-        let look = |session: &mut dyn Session| {
+    fn missing_columns(&self, schema: &Schema, deadline: &Deadline) -> Option<Error> {
+        let read_columns = |session: &mut dyn Session| {
             session.begin(Access::Read)?;
             let mut transaction = Transaction { session, dialect: D::DIALECT };
-            let found = columns::lacking(schema, |table| transaction.columns(table))?;
+            let found = columns::missing_columns(schema, |table| transaction.columns(table))?;
             session.roll_back()?;
             Ok::<_, Fault<Infallible>>(found)
         };
-        self.connected(schema, deadline, look).ok().flatten()
+        self.connected(schema, deadline, read_columns).ok().flatten()
     }
 
     /// What a call says that failed.
@@ -204,44 +204,46 @@ impl<D: Database> Client<D> {
         match fault {
             Fault::Refused(error) => error,
             Fault::Database(error) => {
-                let Call { words, doing, .. } = call;
+                let Call { phrases, doing, .. } = call;
                 let error = match error {
-                    Error::ForeignTables(Some(_)) => {
-                        self.lacking(call.schema, deadline).unwrap_or(error)
+                    Error::IncompatibleTables(Some(_)) => {
+                        self.missing_columns(call.schema, deadline).unwrap_or(error)
                     }
                     error => error,
                 };
-                error.told(words, &self.database.name(), doing, deadline.waited()).into()
+                error
+                    .into_storage_error(phrases, &self.database.name(), doing, deadline.waited())
+                    .into()
             }
         }
     }
 
     /// Sees to it that the tables are there after a transaction that found some missing, for the
     /// `cause` that the database named. Fails if that must not be.
-    fn provide_tables<E>(
+    fn ensure_tables<E>(
         &self,
         session: &mut dyn Session,
         schema: &Schema,
         deadline: &Deadline,
-        missing: &Missing<'_, E>,
+        missing: &OnMissing<'_, E>,
         cause: Option<Cause>,
     ) -> Result<(), Fault<E>> {
-        if schema.sql.is_empty() || !D::MAKES_TABLES {
-            return Err(Error::NoTables(cause).into());
+        if schema.sql.is_empty() || !D::CREATES_TABLES {
+            return Err(Error::MissingTables(cause).into());
         }
         let seen = lock(&self.seen).clone();
         let had_them = !seen.is_empty();
         session.roll_back()?;
-        let mut there = tables_there::<D>(session)?;
+        let mut there = existing_tables::<D>(session)?;
         // Another process may be about to make the others, unless this one has had them.
-        let patience = MAKING.min(deadline.timeout / 2);
-        while !D::MAKES_AT_ONCE
+        let patience = CREATION_TIME.min(deadline.timeout / 2);
+        while !D::CREATES_ATOMICALLY
             && !schema.tables.iter().all(|table| seen.contains(table))
-            && (1..MADE.len()).contains(&there.len())
+            && (1..OUR_TABLES.len()).contains(&there.len())
             && deadline.waited() < patience
         {
             sleep(Duration::from_millis(20));
-            there = tables_there::<D>(session)?;
+            there = existing_tables::<D>(session)?;
         }
         let lost: Vec<&str> =
             schema.tables.iter().copied().filter(|table| !there.contains(table)).collect();
@@ -249,13 +251,13 @@ impl<D: Database> Client<D> {
             return Ok(());
         }
         if had_them || !there.is_empty() {
-            return Err(gone(&lost, had_them, cause).into());
+            return Err(lost_tables(&lost, had_them, cause).into());
         }
-        let may_be_made = match missing {
-            Missing::Make(may_be_made) if self.may_make => may_be_made,
+        let may_create = match missing {
+            OnMissing::Create(may_create) if self.may_make => may_create,
             // It makes none that stay.
-            Missing::TryOut(may_be_made) => may_be_made,
-            _ => return Err(Error::NoTables(cause).into()),
+            OnMissing::DryRun(may_create) => may_create,
+            _ => return Err(Error::MissingTables(cause).into()),
         };
         if let Some(schema) = session.schema_elsewhere()? {
             return Err(Error::problem(format!(
@@ -267,11 +269,11 @@ impl<D: Database> Client<D> {
             .into());
         }
         session.begin(Access::Write)?;
-        may_be_made(&mut Transaction { session, dialect: D::DIALECT })?;
+        may_create(&mut Transaction { session, dialect: D::DIALECT })?;
         session.roll_back()?;
         let made = match missing {
-            Missing::TryOut(_) => session.try_out_tables(),
-            _ => session.make_tables(),
+            OnMissing::DryRun(_) => session.check_may_create(),
+            _ => session.create_tables(),
         };
         match made {
             // No cause, which would be told after the statements.
@@ -283,8 +285,8 @@ impl<D: Database> Client<D> {
             .into()),
             made => {
                 made?;
-                if let Missing::Make(_) = missing {
-                    self.tell_new();
+                if let OnMissing::Create(_) = missing {
+                    self.warn_if_new();
                 }
                 Ok(())
             }
@@ -293,19 +295,19 @@ impl<D: Database> Client<D> {
 }
 
 /// Which of the tables of this library are there.
-fn tables_there<D: Database>(session: &mut dyn Session) -> Result<Vec<&'static str>, Error> {
-    let names = MADE.map(|table| format!("'{table}'")).join(", ");
+fn existing_tables<D: Database>(session: &mut dyn Session) -> Result<Vec<&'static str>, Error> {
+    let names = OUR_TABLES.map(|table| format!("'{table}'")).join(", ");
     session.begin(Access::Read)?;
     let rows = session.rows(&D::DIALECT.tables.replace("{names}", &names), &[])?;
     session.roll_back()?;
     let is_there = |table: &&str| {
         rows.iter().any(|row| matches!(&row[..], [Value::Text(there)] if there == table))
     };
-    Ok(MADE.into_iter().filter(is_there).collect())
+    Ok(OUR_TABLES.into_iter().filter(is_there).collect())
 }
 
 /// The error of these `tables` that are not there, while others are, or which this process has had.
-fn gone(tables: &[&str], had_them: bool, source: Option<Cause>) -> Error {
+fn lost_tables(tables: &[&str], had_them: bool, source: Option<Cause>) -> Error {
     let names = tables.join(" and ");
     let (subject, it, its) = match tables {
         [_] => (format!("its table {names} is gone"), "it", "its"),

@@ -58,7 +58,7 @@ fn columns_of(schema: &str, table: &str) -> Vec<Column> {
 /// What is wrong with the tables of the schema, for a caller whose statement did not fit them:
 /// `columns` returns those of a table that is there, in capitals. `None` where all columns are
 /// there, or whole tables are missing.
-pub fn lacking(
+pub fn missing_columns(
     schema: &Schema,
     mut columns: impl FnMut(&str) -> Result<Vec<String>, Error>,
 ) -> Result<Option<Error>, Error> {
@@ -73,7 +73,7 @@ pub fn lacking(
         let s = if names.len() == 1 { "" } else { "s" };
         let found = format!("its table {table} does not have the column{s} {}", names.join(", "));
         if !missing.iter().all(Column::can_be_added) {
-            return Ok(Some(Error::ForeignTables(Some(Cause::from(found)))));
+            return Ok(Some(Error::IncompatibleTables(Some(Cause::from(found)))));
         }
         let added: Vec<String> = missing
             .iter()
@@ -101,7 +101,7 @@ mod tests {
         include_str!("../../../schema.mysql.sql"),
     ];
 
-    const MADE: Schema = Schema {
+    const SCHEMA: Schema = Schema {
         sql: "BEGIN;\nCREATE TABLE IF NOT EXISTS tags (\n    -- Its name, so to speak.\n    \
               tag VARCHAR(9) PRIMARY KEY\n        CHECK (length(tag) IN (1, 2)),\n    \
               step BIGINT NOT NULL,\n    weight BIGINT NOT NULL DEFAULT 7,\n    note TEXT,\n    \
@@ -111,26 +111,27 @@ mod tests {
         witness: "",
     };
 
-    fn told(there: &[&str]) -> Option<Error> {
-        lacking(&MADE, |_| Ok(there.iter().map(|&name| name.to_owned()).collect())).unwrap()
+    fn lacking_in(there: &[&str]) -> Option<Error> {
+        missing_columns(&SCHEMA, |_| Ok(there.iter().map(|&name| name.to_owned()).collect()))
+            .unwrap()
     }
 
     #[test]
     fn columns_are_read_from_the_statements() {
         let names: Vec<_> =
-            columns_of(MADE.sql, "tags").into_iter().map(|column| column.name).collect();
+            columns_of(SCHEMA.sql, "tags").into_iter().map(|column| column.name).collect();
         assert_eq!(names, ["tag", "step", "weight", "note"]);
         assert_eq!(
-            columns_of(MADE.sql, "tags")[0].definition,
+            columns_of(SCHEMA.sql, "tags")[0].definition,
             "VARCHAR(9) PRIMARY KEY CHECK (length(tag) IN (1, 2))"
         );
-        assert_eq!(columns_of(MADE.sql, "others"), []);
+        assert_eq!(columns_of(SCHEMA.sql, "others"), []);
     }
 
     #[test]
     fn columns_that_came_later_are_told_with_the_statement_that_adds_them() {
-        let Some(Error::Unusable { problem, .. }) = told(&["TAG", "STEP"]) else {
-            panic!("it is told");
+        let Some(Error::Unusable { problem, .. }) = lacking_in(&["TAG", "STEP"]) else {
+            panic!("it is an error");
         };
         assert_eq!(
             problem,
@@ -142,13 +143,13 @@ mod tests {
 
     #[test]
     fn a_table_without_a_column_of_old_is_somebody_elses() {
-        let Some(Error::ForeignTables(Some(cause))) = told(&["TAG", "NOTE"]) else {
-            panic!("it is told");
+        let Some(Error::IncompatibleTables(Some(cause))) = lacking_in(&["TAG", "NOTE"]) else {
+            panic!("it is an error");
         };
         assert_eq!(cause.to_string(), "its table tags does not have the columns step, weight");
         // One more column is no matter, and a table that is not there is not this one's to tell.
-        assert!(told(&["TAG", "STEP", "WEIGHT", "NOTE", "MORE"]).is_none());
-        assert!(told(&[]).is_none());
+        assert!(lacking_in(&["TAG", "STEP", "WEIGHT", "NOTE", "MORE"]).is_none());
+        assert!(lacking_in(&[]).is_none());
     }
 
     /// Older programs could not write to a table with one, and it could not be added.

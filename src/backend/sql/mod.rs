@@ -6,35 +6,35 @@
 
 mod client;
 mod columns;
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+mod diagnosis;
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+mod executor;
 #[cfg(feature = "mysql")]
 mod mysql;
 #[cfg(feature = "postgres")]
 mod postgres;
-#[cfg(any(feature = "mysql", feature = "postgres"))]
-mod server;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
-mod tls_problem;
-#[cfg(any(feature = "mysql", feature = "postgres"))]
-mod untried;
+mod unsupported;
 
-pub use client::{Call, Client, Missing};
+pub use client::{Call, Client, OnMissing};
 #[cfg(feature = "mysql")]
 pub use mysql::MySql;
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;
 #[cfg(feature = "sqlite")]
-pub use sqlite::HAS_WORKERS;
+pub(crate) use sqlite::is_our_worker_node;
 #[cfg(feature = "sqlite")]
-pub use sqlite::{Beside, Sqlite};
+pub use sqlite::{FileSharing, Sqlite};
 
 use std::fmt::{self, Debug};
 use std::io;
 use std::path::Path;
 
-pub use super::deadline::Deadline;
-pub use super::error::{Cause, Error, Fault, Words};
+pub use super::call::Deadline;
+pub use super::error::{Cause, Error, ErrorPhrases, Fault};
 
 /// The columns of a row.
 pub type Row = Vec<Value>;
@@ -111,10 +111,10 @@ pub struct Dialect {
     pub greatest: &'static str,
     /// `{for update}`: what has a query lock its rows until the end of the transaction.
     pub for_update: &'static str,
-    /// A statement that waits until no other transaction has counted a number of the gapless series
-    /// `?`, and has others wait that would, until the end of this one. It is needed where a lock of
-    /// a row waits for as long as others come that share it.
-    pub turn: Option<&'static str>,
+    /// A statement that takes the advisory lock of the row `?` of the table `{table}` until the end
+    /// of the transaction. It is needed where a lock of a row waits for as long as others come that
+    /// share it.
+    pub advisory_lock: Option<&'static str>,
     /// A query for the columns of the table `?` that this user may read.
     pub columns: &'static str,
     /// A query for those of the tables `{names}` that are there, all at one time.
@@ -137,9 +137,9 @@ pub trait Database: Clone + Debug + Send + Sync + 'static {
     /// The statements that make all tables of this library.
     const TABLES: &'static str;
     /// Whether a transaction may make the tables where they are missing.
-    const MAKES_TABLES: bool;
+    const CREATES_TABLES: bool;
     /// Whether others see all of the tables or none while they are made.
-    const MAKES_AT_ONCE: bool;
+    const CREATES_ATOMICALLY: bool;
 
     /// The path, or the address without the password.
     fn name(&self) -> String;
@@ -192,10 +192,10 @@ pub trait Session {
     }
 
     /// Makes the tables, outside of a transaction.
-    fn make_tables(&mut self) -> Result<(), Error>;
+    fn create_tables(&mut self) -> Result<(), Error>;
 
-    /// Fails as `make_tables` would where this user may not make them, and makes nothing.
-    fn try_out_tables(&mut self) -> Result<(), Error>;
+    /// Fails as `create_tables` would where this user may not make them, and makes nothing.
+    fn check_may_create(&mut self) -> Result<(), Error>;
 
     fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Error>;
 
@@ -242,10 +242,11 @@ impl Transaction<'_> {
         self.session.write(&self.translate(sql), values)
     }
 
-    /// Waits for the turn to lock the row of the gapless series `name`.
+    /// Takes the advisory lock of the row `name` of `table`, where the database needs one.
     #[cfg(feature = "series")]
-    pub fn wait_for_turn(&mut self, name: &str) -> Result<(), Error> {
-        self.dialect.turn.map_or(Ok(()), |sql| self.write(sql, &[name.into()]).map(drop))
+    pub fn advisory_lock(&mut self, table: &str, name: &str) -> Result<(), Error> {
+        let Some(sql) = self.dialect.advisory_lock else { return Ok(()) };
+        self.write(&sql.replace("{table}", table), &[name.into()]).map(drop)
     }
 
     /// The columns of `table` that this user may read, in capitals: none where it is not there.

@@ -38,11 +38,11 @@ pub struct FixedWorker {
     worker: u64,
     path: Option<PathBuf>,
     /// The present lease.
-    given: Option<Given>,
+    current: Option<CurrentLease>,
 }
 
 #[derive(Debug)]
-struct Given {
+struct CurrentLease {
     /// The first tick of the lease, by which it is known.
     first: u64,
     layout: Layout,
@@ -70,7 +70,7 @@ impl FixedWorker {
     /// ```
     #[must_use]
     pub fn new(worker: u64) -> FixedWorker {
-        FixedWorker { worker, path: None, given: None }
+        FixedWorker { worker, path: None, current: None }
     }
 
     /// Gives the number in the environment variable `name`.
@@ -187,11 +187,11 @@ impl FixedWorker {
 
     /// The state file that is locked.
     fn held(&self) -> Option<&StateFile> {
-        self.given.as_ref()?.state.as_ref()
+        self.current.as_ref()?.state.as_ref()
     }
 }
 
-impl Given {
+impl CurrentLease {
     /// The state file, unless the lease is lost.
     fn usable(&mut self) -> Option<&mut StateFile> {
         self.state.as_mut().filter(|_| self.lost.is_none())
@@ -201,9 +201,9 @@ impl Given {
 impl WorkerRegistry for FixedWorker {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
         let (worker, layout) = (self.worker, request.layout);
-        let used_before = match &self.given {
+        let used_before = match &self.current {
             None => None,
-            Some(Given { lost: Some(last), .. }) => Some(*last),
+            Some(CurrentLease { lost: Some(last), .. }) => Some(*last),
             Some(_) => return Err(RegistryError::FixedInUse { worker }),
         };
         let mut lease = Lease::permanent(worker, &layout);
@@ -221,20 +221,20 @@ impl WorkerRegistry for FixedWorker {
             file.write(last)?;
             state = Some(file);
         }
-        self.given = Some(Given { first: lease.first, layout, state, lost: None });
+        self.current = Some(CurrentLease { first: lease.first, layout, state, lost: None });
         Ok(lease)
     }
 
     fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
-        let Some(given) = &mut self.given else { return Ok(lease.last) };
-        if given.lost.is_some() {
+        let Some(current) = &mut self.current else { return Ok(lease.last) };
+        if current.lost.is_some() {
             return Err(RegistryError::LeaseLost { worker: self.worker });
         }
-        let Some(state) = given.usable() else { return Ok(lease.last) };
+        let Some(state) = current.usable() else { return Ok(lease.last) };
         let result = state.write(last);
         if let Err(RegistryError::LeaseLost { .. }) = result {
             // The number must be requested anew.
-            given.lost = Some(lease.last);
+            current.lost = Some(lease.last);
         }
         result.map(|()| last)
     }
@@ -249,20 +249,21 @@ impl WorkerRegistry for FixedWorker {
     fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
         let Some(path) = &self.path else { return Ok(()) };
         // A lease that has been lost begins before its successor.
-        let Some(given) = self.given.as_mut().filter(|given| given.first == lease.first) else {
+        let Some(current) = self.current.as_mut().filter(|current| current.first == lease.first)
+        else {
             return Ok(());
         };
-        let result = match given.usable().map(|state| state.write(used)) {
+        let result = match current.usable().map(|state| state.write(used)) {
             // The lease is lost. The next one must begin after all used ticks, whatever the file
             // says.
             None | Some(Err(RegistryError::LeaseLost { .. })) => {
-                let held = given.state.as_ref();
-                let (mut state, found) = StateFile::open(path, self.worker, &given.layout, held)?;
+                let held = current.state.as_ref();
+                let (mut state, found) = StateFile::open(path, self.worker, &current.layout, held)?;
                 if found.is_none_or(|found| found < used) { state.write(used) } else { Ok(()) }
             }
             Some(result) => result,
         };
-        given.state = None;
+        current.state = None;
         result
     }
 }

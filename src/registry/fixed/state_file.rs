@@ -30,7 +30,7 @@ pub struct StateFile {
     /// Both are locked, and the locks end with the process.
     file: File,
     guard: File,
-    form: Form,
+    format: PageFormat,
     /// The content of the file, as far as this holder knows.
     last: Option<Record>,
     /// A failed write, which may have reached the file nevertheless.
@@ -48,7 +48,7 @@ struct Record {
 
 /// The format of the pages of one number.
 #[derive(Debug)]
-struct Form {
+struct PageFormat {
     worker: u64,
     layout: Layout,
     /// The lines that identify the file's owner.
@@ -102,13 +102,13 @@ impl StateFile {
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
             }
         }
-        let form = Form::new(worker, *layout);
+        let format = PageFormat::new(worker, *layout);
         let text = read(&mut file).map_err(failed)?;
-        let last = form.newest(&text).map_err(|problem| refused(path, problem))?;
+        let last = format.newest(&text).map_err(|problem| refused(path, problem))?;
         if last.is_none() {
             make(&mut file, &resolved).map_err(failed)?;
         }
-        let state = StateFile { path: path.to_owned(), file, guard, form, last, tried: None };
+        let state = StateFile { path: path.to_owned(), file, guard, format, last, tried: None };
         Ok((state, last.map(|record| record.used)))
     }
 
@@ -118,7 +118,7 @@ impl StateFile {
     /// written to it, or its path leads elsewhere. A generator that starts with that path does not
     /// know of this write, so nothing may be used on the strength of it.
     pub fn write(&mut self, used: u64) -> Result<(), RegistryError> {
-        let lost = RegistryError::LeaseLost { worker: self.form.worker };
+        let lost = RegistryError::LeaseLost { worker: self.format.worker };
         let is_kept = self.replace(used).map_err(|error| {
             StorageError::failed(format!("write the state file {}", self.path.display()), error)
         })?;
@@ -128,7 +128,7 @@ impl StateFile {
     /// Writes `used`. Returns whether the file still belongs to the holder.
     fn replace(&mut self, used: u64) -> io::Result<bool> {
         let text = read(&mut self.file)?;
-        let newest = self.form.newest(&text);
+        let newest = self.format.newest(&text);
         if !newest
             .is_ok_and(|newest| newest == self.last || newest.is_some() && newest == self.tried)
         {
@@ -142,7 +142,7 @@ impl StateFile {
         let page = if record.write.is_multiple_of(2) { 0 } else { PAGE };
         self.tried = Some(record);
         self.file.seek(SeekFrom::Start(page as u64))?;
-        self.file.write_all(self.form.page(record).as_bytes())?;
+        self.file.write_all(self.format.page(record).as_bytes())?;
         self.file.sync_data()?;
         // Checked after the write: if the file is removed later, it already holds the record.
         if !leads_to(&self.path, &self.file)? {
@@ -153,9 +153,9 @@ impl StateFile {
     }
 }
 
-impl Form {
-    fn new(worker: u64, layout: Layout) -> Form {
-        Form { worker, layout, owner: format!("{TITLE}worker {worker}\nlayout {layout}\n") }
+impl PageFormat {
+    fn new(worker: u64, layout: Layout) -> PageFormat {
+        PageFormat { worker, layout, owner: format!("{TITLE}worker {worker}\nlayout {layout}\n") }
     }
 
     /// The page for `record`: lines for people, padded with blanks.
@@ -365,8 +365,10 @@ mod tests {
             let step = if known.is_none() { 512 } else { 1 };
             for cut in (0..=after.len()).step_by(step) {
                 let torn = [&after[..cut], &before[cut..]].concat();
-                let found =
-                    Form::new(7, Layout::DEFAULT).newest(&torn).unwrap().map(|record| record.used);
+                let found = PageFormat::new(7, Layout::DEFAULT)
+                    .newest(&torn)
+                    .unwrap()
+                    .map(|record| record.used);
                 assert!(found == known || found == Some(used), "cut at {cut}: {found:?}");
             }
             (state, before) = (open(&file).0, after);
@@ -386,7 +388,7 @@ mod tests {
             if is_written {
                 let mut text = fs::read(&file).unwrap();
                 let page = if record.write.is_multiple_of(2) { 0 } else { PAGE };
-                text[page..page + PAGE].copy_from_slice(state.form.page(record).as_bytes());
+                text[page..page + PAGE].copy_from_slice(state.format.page(record).as_bytes());
                 fs::write(&file, text).unwrap();
             }
             state.write(20).unwrap();
@@ -394,7 +396,7 @@ mod tests {
         // But nobody else's.
         let record = Record { write: state.last.unwrap().write + 1, used: 10 };
         state.file.seek(SeekFrom::Start(0)).unwrap();
-        state.file.write_all(state.form.page(record).as_bytes()).unwrap();
+        state.file.write_all(state.format.page(record).as_bytes()).unwrap();
         assert!(matches!(state.write(30), Err(RegistryError::LeaseLost { worker: 7 })));
     }
 
@@ -404,7 +406,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("state");
         let record = Record { write: u64::MAX, used: 10 };
-        let page = Form::new(7, Layout::DEFAULT).page(record);
+        let page = PageFormat::new(7, Layout::DEFAULT).page(record);
         fs::write(&file, page.repeat(2)).unwrap();
         let (mut state, used) = open(&file);
         assert_eq!(used, Some(10));

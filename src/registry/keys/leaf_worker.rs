@@ -3,10 +3,11 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use super::leaf_node::{LeafNode, LeafServer, read_leaf};
 use crate::backend::StorageError;
-use crate::backend::deadline::Deadline;
-use crate::backend::error::{Error, Words, random_text};
-use crate::backend::keys::{LeafNode, LeafServer, LeafSession, ZooKeeper, read_leaf};
+use crate::backend::call::Deadline;
+use crate::backend::error::{Error, ErrorPhrases, random_text};
+use crate::backend::keys::{Node, NodeSession, ZooKeeper};
 use crate::clock::unix_ms;
 use crate::layout::Layout;
 use crate::registry::fixed::used_ahead;
@@ -29,13 +30,13 @@ const LEAF_ENDED: Duration = Duration::from_secs(60);
 /// The largest worker id that fits Leaf's ten bits.
 const MAX_WORKER: u64 = 1_023;
 
-const WORDS: Words = Words {
-    what: "Leaf's worker ids in",
-    no_tables: "",
-    foreign_tables: "",
-    foreign_file: "",
-    beside: "",
-    rights: "give this user the rights to read, make, write and remove nodes below /snowflake",
+const PHRASES: ErrorPhrases = ErrorPhrases {
+    subject: "Leaf's worker ids in",
+    missing_tables: "",
+    incompatible_tables: "",
+    not_a_database: "",
+    unrelated_tables: "",
+    permissions: "give this user the rights to read, make, write and remove nodes below /snowflake",
 };
 
 /// A worker id of Meituan's Leaf, from Leaf's own nodes in ZooKeeper, for a generator beside
@@ -91,15 +92,15 @@ pub struct LeafWorker {
     server: LeafServer,
     timeout: Duration,
     /// The node that was taken last.
-    held: Option<Held>,
+    held: Option<HeldNode>,
     /// The lease that was lost last. Whatever its node says then, the next one begins after it.
     lost: Option<Lease>,
     /// What a server of Leaf had written when its node was looked at last.
-    seen: Option<Seen>,
+    last_write: Option<LastWrite>,
 }
 
 #[derive(Debug)]
-struct Seen {
+struct LastWrite {
     path: String,
     ms: i64,
     /// Whether it has written while its node was watched.
@@ -107,27 +108,27 @@ struct Seen {
 }
 
 #[derive(Debug)]
-struct Held {
+struct HeldNode {
     node: LeafNode,
     /// That of the lease.
     holder: String,
     /// The mark of the next write. Each write has the one after that of the write before.
     next_mark: u64,
     /// How many were sent since the last answer: nobody knows whether one of these was written.
-    unsure: u64,
+    unconfirmed: u64,
 }
 
-impl Held {
+impl HeldNode {
     /// Whether the data is of a write without an answer.
-    fn is_unsure(&self, data: &str) -> bool {
+    fn is_unconfirmed(&self, data: &str) -> bool {
         let mark = read_leaf(data).and_then(|time| time.mark);
         let before = mark.map(|mark| self.next_mark.wrapping_sub(mark));
-        before.is_some_and(|before| (1..=self.unsure).contains(&before))
+        before.is_some_and(|before| (1..=self.unconfirmed).contains(&before))
     }
 }
 
 /// Whether the holder still had its node.
-enum Written {
+enum WriteOutcome {
     Yes,
     /// Another has written it.
     Lost,
@@ -142,20 +143,21 @@ impl LeafWorker {
         timeout: Option<Duration>,
     ) -> Result<LeafWorker, RegistryError> {
         let timeout = timeout.unwrap_or(DEFAULT_TIMEOUT);
-        let server = LeafServer::new(name, address)
-            .map_err(|error| told(&store, "name a server of Leaf in", error, Duration::ZERO))?;
-        Ok(LeafWorker { store, server, timeout, held: None, lost: None, seen: None })
+        let server = LeafServer::new(name, address).map_err(|error| {
+            storage_error(&store, "name a server of Leaf in", error, Duration::ZERO)
+        })?;
+        Ok(LeafWorker { store, server, timeout, held: None, lost: None, last_write: None })
     }
 
     /// Runs `call` in a session of its own, for one that was `doing` this.
     fn call<T>(
         &self,
         doing: &str,
-        call: impl FnOnce(&mut LeafSession<'_>) -> Result<T, Error>,
+        call: impl FnOnce(&mut NodeSession<'_>) -> Result<T, Error>,
     ) -> Result<T, RegistryError> {
         let deadline = Deadline::after(self.timeout);
-        let result = self.store.leaf(&deadline, call);
-        result.map_err(|error| told(&self.store, doing, error, deadline.waited()))
+        let result = self.store.with_nodes(&deadline, call);
+        result.map_err(|error| storage_error(&self.store, doing, error, deadline.waited()))
     }
 
     /// Takes the node over, from the tick behind those that were used.
@@ -164,7 +166,7 @@ impl LeafWorker {
         node: LeafNode,
         request: &Request,
     ) -> Result<(LeafNode, Lease), RegistryError> {
-        let number = node.number;
+        let LeafNode { number, node } = node;
         fits(number)?;
         let time = read_leaf(&node.data).ok_or_else(|| {
             let problem = format!(
@@ -206,22 +208,23 @@ impl LeafWorker {
         let is_taken =
             self.call("take a worker id in", |session| session.write(&mut taken, data))?;
         if is_taken {
-            return Ok((taken, lease));
+            return Ok((LeafNode { number, node: taken }, lease));
         }
         let problem = format!(
             "another has written the node {} in the same moment; see that no other generator or \
              server of Leaf runs with this address",
             taken.path
         );
-        let what = format!("{} {}", WORDS.what, self.name());
+        let what = format!("{} {}", PHRASES.subject, self.name());
         Err(StorageError::Unreachable { what, problem, source: None }.into())
     }
 
     /// Whether a server of Leaf has written in its node since the node was looked at first.
-    fn is_running(&mut self, node: &LeafNode, ms: i64) -> bool {
-        let seen = self.seen.take().filter(|seen| seen.path == node.path);
-        let is_running = seen.is_some_and(|seen| seen.is_running || seen.ms < ms);
-        self.seen = Some(Seen { path: node.path.clone(), ms, is_running });
+    fn is_running(&mut self, node: &Node, ms: i64) -> bool {
+        let last_write = self.last_write.take().filter(|last_write| last_write.path == node.path);
+        let is_running =
+            last_write.is_some_and(|last_write| last_write.is_running || last_write.ms < ms);
+        self.last_write = Some(LastWrite { path: node.path.clone(), ms, is_running });
         is_running
     }
 
@@ -230,14 +233,14 @@ impl LeafWorker {
         let mut lease = lease(0, 0, request)?;
         let data = self.data(lease.last, first_mark(&lease));
         let made = self.call("take a worker id in", |session| {
-            let next = session.next_number(&self.server)?.unwrap_or_default();
+            let next = self.server.next_number(session)?.unwrap_or_default();
             // Each node that is made uses a number up.
             if next > MAX_WORKER {
                 return Ok(Err(next));
             }
-            let node = session.create(&self.server, &data)?;
+            let node = self.server.make_node(session, &data)?;
             if node.number > MAX_WORKER {
-                session.remove(&node.path)?;
+                session.remove(&node.node.path)?;
                 return Ok(Err(node.number));
             }
             Ok(Ok(node))
@@ -255,28 +258,31 @@ impl LeafWorker {
         };
         let data = self.data(last, held.next_mark);
         held.next_mark = held.next_mark.wrapping_add(1);
-        held.unsure += 1;
-        let mut node = held.node.clone();
+        held.unconfirmed += 1;
+        let LeafNode { number, mut node } = held.node.clone();
         let result = self.call(doing, |session| {
             if session.write(&mut node, data.clone())? {
-                return Ok(Written::Yes);
+                return Ok(WriteOutcome::Yes);
             }
             // It may be this holder's own write, whose answer was lost.
-            match session.find(&self.server)? {
-                Some(found) if found.path == node.path && held.is_unsure(&found.data) => {
-                    node = found;
+            match self.server.find(session)? {
+                Some(found)
+                    if found.node.path == node.path && held.is_unconfirmed(&found.node.data) =>
+                {
+                    node = found.node;
                     let is_written = session.write(&mut node, data.clone())?;
-                    Ok(if is_written { Written::Yes } else { Written::Lost })
+                    Ok(if is_written { WriteOutcome::Yes } else { WriteOutcome::Lost })
                 }
-                _ => Ok(Written::Lost),
+                _ => Ok(WriteOutcome::Lost),
             }
         });
         match result {
-            Ok(Written::Yes) => {
-                self.held = Some(Held { node, unsure: 0, ..held });
+            Ok(WriteOutcome::Yes) => {
+                self.held =
+                    Some(HeldNode { node: LeafNode { number, node }, unconfirmed: 0, ..held });
                 Ok(())
             }
-            Ok(Written::Lost) => {
+            Ok(WriteOutcome::Lost) => {
                 self.lost = Some(lease.clone());
                 Err(taken)
             }
@@ -294,7 +300,7 @@ impl LeafWorker {
     }
 
     fn unusable(&self, problem: String) -> RegistryError {
-        StorageError::unusable(format!("{} {}", WORDS.what, self.name()), problem).into()
+        StorageError::unusable(format!("{} {}", PHRASES.subject, self.name()), problem).into()
     }
 }
 
@@ -307,14 +313,14 @@ impl WorkerRegistry for LeafWorker {
         if let Some(held) = &self.held {
             return Err(RegistryError::FixedInUse { worker: held.node.number });
         }
-        let found = self.call("read", |session| session.find(&self.server))?;
+        let found = self.call("read", |session| self.server.find(session))?;
         let (node, lease) = match found {
             Some(node) => self.take_over(node, request)?,
             None => self.make(request)?,
         };
         if let LeaseKind::Leased { holder, .. } = &lease.kind {
             let next_mark = first_mark(&lease).wrapping_add(1);
-            self.held = Some(Held { node, holder: holder.clone(), next_mark, unsure: 0 });
+            self.held = Some(HeldNode { node, holder: holder.clone(), next_mark, unconfirmed: 0 });
         }
         Ok(lease)
     }
@@ -350,7 +356,12 @@ fn lease(worker: u64, first: u64, request: &Request) -> Result<Lease, RegistryEr
     let max = request.layout.max_tick();
     let last = first.saturating_add(request.layout.ticks_in(RESERVED)).min(max);
     let holder = random_text().map_err(|error| {
-        RegistryError::from(error.told(&WORDS, "ZooKeeper", "name a lease in", Duration::ZERO))
+        RegistryError::from(error.into_storage_error(
+            &PHRASES,
+            "ZooKeeper",
+            "name a lease in",
+            Duration::ZERO,
+        ))
     })?;
     Ok(Lease::leased(worker, first..=last, RESERVED, holder))
 }
@@ -373,6 +384,6 @@ fn out_of_range(worker: u64) -> RegistryError {
     RegistryError::WorkerRange { worker, max: MAX_WORKER }
 }
 
-fn told(store: &ZooKeeper, doing: &str, error: Error, waited: Duration) -> RegistryError {
-    error.told(&WORDS, &store.servers(), doing, waited).into()
+fn storage_error(store: &ZooKeeper, doing: &str, error: Error, waited: Duration) -> RegistryError {
+    error.into_storage_error(&PHRASES, &store.servers(), doing, waited).into()
 }

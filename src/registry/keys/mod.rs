@@ -1,9 +1,12 @@
 //! Worker ids kept in etcd, ZooKeeper and Redis.
 
+mod documents;
+mod key_registry;
+#[cfg(feature = "zookeeper")]
+mod leaf_node;
 #[cfg(feature = "zookeeper")]
 mod leaf_worker;
-mod registry;
 
+pub use key_registry::KeyRegistry;
 #[cfg(feature = "zookeeper")]
 pub use leaf_worker::LeafWorker;
-pub use registry::KeyRegistry;

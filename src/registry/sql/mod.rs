@@ -1,26 +1,26 @@
 //! Worker ids kept in the tables of a SQL database.
 
 #[cfg(feature = "mysql")]
-mod beside;
-#[cfg(feature = "mysql")]
 mod mysql;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod records;
-mod registry;
+mod sql_registry;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-mod table;
 #[cfg(feature = "mysql")]
-mod worker_node;
+mod uid_generator;
+#[cfg(feature = "mysql")]
+mod uid_generator_overlap;
+mod worker_table;
 
 #[cfg(feature = "mysql")]
 pub use mysql::MySqlRegistry;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresRegistry;
-pub use registry::SqlRegistry;
+pub use sql_registry::SqlRegistry;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteRegistry;
-pub use table::Tables as RegistryTables;
 #[cfg(feature = "mysql")]
-pub use worker_node::UidGeneratorRegistry;
+pub use uid_generator::UidGeneratorRegistry;
+pub use worker_table::Tables as RegistryTables;

@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use super::beside;
-use super::registry::SqlRegistry;
-use super::table::Tables;
+use super::sql_registry::SqlRegistry;
+use super::uid_generator_overlap;
+use super::worker_table::Tables;
 use crate::backend::address::redaction::without_password;
 use crate::backend::sql::{Database, MySql, Schema, Transaction, VERSION};
 use crate::registry::RegistryError;
@@ -151,6 +151,6 @@ impl Tables for MySql {
         ids: &RangeInclusive<u64>,
         are_chosen: bool,
     ) -> Result<(), Fault> {
-        beside::check_beside(transaction, ids, are_chosen)
+        uid_generator_overlap::refuse_shared_database(transaction, ids, are_chosen)
     }
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::registry::SqlRegistry;
-use super::table::Tables;
+use super::sql_registry::SqlRegistry;
+use super::worker_table::Tables;
 use crate::backend::address::redaction::without_password;
 use crate::backend::sql::{Database, Postgres, Schema, VERSION};
 use crate::registry::RegistryError;
@@ -118,7 +118,7 @@ impl SqlRegistry<Postgres> {
         path: impl AsRef<Path>,
     ) -> Result<PostgresRegistry, RegistryError> {
         let trusted = self.client.database.trust(path.as_ref());
-        trusted.map_err(|error| self.told("open the registry", error))?;
+        trusted.map_err(|error| self.call_error("open the registry", error))?;
         Ok(self)
     }
 }

@@ -1,6 +1,6 @@
 //! The records of worker ids in a database, for operators.
 
-use super::table::{Tables, foreign_tables, rows};
+use super::worker_table::{Tables, incompatible_tables, rows};
 use crate::backend::sql::{Error, Row, Transaction, Value};
 use crate::clock::from_unix_ms;
 use crate::registry::admin::{LeaseRecord, WorkerKind, WorkerRecord};
@@ -12,7 +12,7 @@ pub(super) fn workers<D: Tables>(
     let sql = "SELECT id, host_name, port, type, launch_date, holder, reserved_until, lease_until, \
                created FROM {workers} ORDER BY id";
     let rows = rows::<D>(transaction, sql, &[])?;
-    rows.into_iter().map(|row| worker(row).ok_or_else(foreign_tables)).collect()
+    rows.into_iter().map(|row| worker(row).ok_or_else(incompatible_tables)).collect()
 }
 
 pub(super) fn worker(row: Row) -> Option<WorkerRecord> {

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use super::registry::SqlRegistry;
-use super::table::Tables;
+use super::sql_registry::SqlRegistry;
+use super::worker_table::Tables;
 use crate::backend::sql::{
-    Access, Beside, Database, Deadline, HAS_WORKERS, Schema, Sqlite, VERSION, Words,
+    Access, Database, Deadline, ErrorPhrases, FileSharing, Schema, Sqlite, VERSION,
+    is_our_worker_node,
 };
 use crate::registry::RegistryError;
 
@@ -89,8 +90,8 @@ impl SqlRegistry<Sqlite> {
         }
         let deadline = Deadline::after(self.client.timeout);
         let file = &self.client.database;
-        let created = file.create(&Sqlite::SCHEMA, Access::Write, Beside::Others, &deadline);
-        created.map_err(|error| self.told("make the tables of the registry", error))?;
+        let created = file.create(&Sqlite::SCHEMA, Access::Write, FileSharing::Shared, &deadline);
+        created.map_err(|error| self.call_error("make the tables of the registry", error))?;
         Ok(())
     }
 
@@ -123,16 +124,19 @@ impl Tables for Sqlite {
         sql: Self::TABLES,
         version: VERSION,
         tables: &["uidring_layout", "worker_node"],
-        witness: HAS_WORKERS,
+        witness: concat!(
+            "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND ",
+            is_our_worker_node!()
+        ),
     };
     const WORKERS: &'static str = "worker_node";
     const IS_FILE: bool = true;
 
     // The version has been looked at when the file was opened.
-    const USED_WITH: &'static str = "SELECT 4, \
+    const READ_STATE: &'static str = "SELECT 4, \
         time_bits, worker_bits, sequence_bits, worker_first, tick_ms, epoch_ms, ids_from, ids_to \
         FROM uidring_layout";
-    const USE_WITH: &'static str = "INSERT INTO uidring_layout (id, time_bits, worker_bits, \
+    const WRITE_STATE: &'static str = "INSERT INTO uidring_layout (id, time_bits, worker_bits, \
         sequence_bits, worker_first, tick_ms, epoch_ms, ids_from, ids_to) \
         VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)";
     // The number that AUTOINCREMENT adds one to.
@@ -140,14 +144,14 @@ impl Tables for Sqlite {
         ifnull((SELECT max(id) FROM worker_node), 0), \
         ifnull((SELECT max(seq) FROM sqlite_sequence WHERE name = 'worker_node'), 0)), {now}";
 
-    const WORDS: Words = Words {
-        what: "the registry",
-        no_tables: "it is empty; if it has just been put there, start a generator with it, \
+    const PHRASES: ErrorPhrases = ErrorPhrases {
+        subject: "the registry",
+        missing_tables: "it is empty; if it has just been put there, start a generator with it, \
             otherwise find out who emptied it",
-        foreign_tables: "its tables are not those of schema.sql; give the registry a file of its \
-            own",
-        foreign_file: "give the registry a file of its own",
-        beside: "start a generator with it, which makes them",
-        rights: "",
+        incompatible_tables: "its tables are not those of schema.sql; give the registry a file of \
+            its own",
+        not_a_database: "give the registry a file of its own",
+        unrelated_tables: "start a generator with it, which makes them",
+        permissions: "",
     };
 }

@@ -20,7 +20,7 @@ use super::admin::{MaxStep, SegmentAdmin, TagChange};
 use super::limits::Limits;
 use super::row::{Counting, Row, last_before};
 use crate::backend::StorageError;
-use crate::backend::keys::{Counted, Deadline, Error, KeyStore, Redis, Words};
+use crate::backend::keys::{Counted, Deadline, Error, ErrorPhrases, KeyStore, Redis};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 use crate::sync::{Arc, Mutex, lock};
 
@@ -30,13 +30,13 @@ const END: &str = "}.adder";
 /// How long a call may take, unless set otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
-const WORDS: Words = Words {
-    what: "the tags in",
-    no_tables: "",
-    foreign_tables: "",
-    foreign_file: "",
-    beside: "",
-    rights: "give this user the rights ~cosid:* +scan +setnx +incrby beside those below",
+const PHRASES: ErrorPhrases = ErrorPhrases {
+    subject: "the tags in",
+    missing_tables: "",
+    incompatible_tables: "",
+    not_a_database: "",
+    unrelated_tables: "",
+    permissions: "give this user the rights ~cosid:* +scan +setnx +incrby beside those below",
 };
 
 const COUNTING: Counting = Counting { end: "value", ahead: 0, whole_steps: false };
@@ -74,11 +74,12 @@ impl CosIdSegments {
         let deadline = Deadline::after(self.timeout);
         let result = Redis::run(|| ask(&self.store, &deadline))
             .unwrap_or_else(|error| Err(Error::Other(Box::new(error))));
-        let told = |error: Error| {
-            let error: StorageError = error.told(&WORDS, &self.name(), doing, deadline.waited());
+        let storage_error = |error: Error| {
+            let error: StorageError =
+                error.into_storage_error(&PHRASES, &self.name(), doing, deadline.waited());
             error.into()
         };
-        result.map_err(told)
+        result.map_err(storage_error)
     }
 
     fn row(&self, tag: &str, last: i64) -> Row {

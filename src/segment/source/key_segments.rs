@@ -11,7 +11,7 @@ use super::limits::Limits;
 use super::row::{Counting, Row, alike, last_before};
 use crate::backend::error;
 use crate::backend::keys::{
-    Call, Client, Document, Error, KeyStore, Transaction, Words, name_of, text_of,
+    Call, Client, Document, Error, ErrorPhrases, KeyStore, Transaction, name_of, text_of,
 };
 use crate::clock::{Stopwatch, from_unix_ms};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
@@ -21,13 +21,13 @@ type Fault = error::Fault<SegmentError>;
 
 const SEGMENTS: &str = "segments";
 
-const WORDS: Words = Words {
-    what: "the tags in",
-    no_tables: "",
-    foreign_tables: "",
-    foreign_file: "",
-    beside: "",
-    rights: "give this user the rights to read, write and remove the keys in its folder",
+const PHRASES: ErrorPhrases = ErrorPhrases {
+    subject: "the tags in",
+    missing_tables: "",
+    incompatible_tables: "",
+    not_a_database: "",
+    unrelated_tables: "",
+    permissions: "give this user the rights to read, write and remove the keys in its folder",
 };
 
 const COUNTING: Counting = Counting { end: LAST_NUMBER, ahead: 0, whole_steps: false };
@@ -75,7 +75,7 @@ impl<K: KeyStore> KeySegments<K> {
     ) -> Result<T, SegmentError> {
         let key = &*format!("{SEGMENTS}/{}", name_of(tag));
         self.client.transact(
-            &Call { words: &WORDS, doing, keys: &[key], is_advice: false },
+            &Call { phrases: &PHRASES, doing, keys: &[key], is_advice: false },
             |transaction| {
                 let document = transaction.read(key)?;
                 body(transaction, key, document)
@@ -115,7 +115,8 @@ impl<K: KeyStore> KeySegments<K> {
     fn alike(&self, tag: &str, taken: Duration) -> Vec<String> {
         let mut client = self.client.clone();
         client.timeout = client.timeout.saturating_sub(taken) / 4;
-        let call = Call { words: &WORDS, doing: "read the tags in", keys: &[], is_advice: false };
+        let call =
+            Call { phrases: &PHRASES, doing: "read the tags in", keys: &[], is_advice: false };
         let listed = client
             .transact::<_, SegmentError>(&call, |transaction| Ok(transaction.list(SEGMENTS)?));
         let names = listed.unwrap_or_default().into_iter().map(|(name, _)| text_of(&name));
@@ -184,7 +185,8 @@ impl<K: KeyStore> SegmentSource for KeySegments<K> {
     }
 
     fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
-        let call = Call { words: &WORDS, doing: "read the tags in", keys: &[], is_advice: false };
+        let call =
+            Call { phrases: &PHRASES, doing: "read the tags in", keys: &[], is_advice: false };
         let mut tags =
             self.client.transact::<Vec<TagRecord>, SegmentError>(&call, |transaction| {
                 let documents = transaction.list(SEGMENTS)?;

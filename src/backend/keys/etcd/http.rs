@@ -8,7 +8,7 @@ use ureq::{Agent, Body, Timeout};
 
 use crate::backend::keys::Error;
 use crate::clock::human;
-use crate::support::flat_error::Told;
+use crate::support::flat_error::FlatError;
 
 /// The longest answer that is read, in bytes.
 const LONGEST: u64 = 16 << 20;
@@ -25,7 +25,7 @@ pub struct Reply {
 }
 
 /// Why there is no answer.
-pub struct Silence {
+pub struct SendError {
     pub error: Error,
     /// Whether the request never reached the server.
     pub is_unsent: bool,
@@ -38,9 +38,9 @@ pub fn send(
     body: Option<&str>,
     token: Option<&str>,
     time: Duration,
-) -> Result<Reply, Silence> {
+) -> Result<Reply, SendError> {
     if time < SHORTEST {
-        return Err(Silence { error: late(), is_unsent: true });
+        return Err(SendError { error: no_time_left(), is_unsent: true });
     }
     let answer = || {
         let mut response = request(agent, url, body, token, time)?;
@@ -48,7 +48,7 @@ pub fn send(
         let text = body.read_to_string()?;
         Ok(Reply { status: response.status(), text, date: date(response.headers()) })
     };
-    answer().map_err(|error| silence(error, time, url.starts_with("https:")))
+    answer().map_err(|error| send_error(error, time, url.starts_with("https:")))
 }
 
 fn request(
@@ -78,7 +78,7 @@ fn request(
 }
 
 /// What it means that no answer came for `time`.
-fn silence(error: ureq::Error, time: Duration, is_secret: bool) -> Silence {
+fn send_error(error: ureq::Error, time: Duration, is_secret: bool) -> SendError {
     let is_unsent = match &error {
         ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect)
         | ureq::Error::HostNotFound
@@ -89,21 +89,21 @@ fn silence(error: ureq::Error, time: Duration, is_secret: bool) -> Silence {
         ureq::Error::Io(error) => error.kind() == std::io::ErrorKind::ConnectionRefused,
         _ => false,
     };
-    Silence { error: meaning(error, time, is_secret, is_unsent), is_unsent }
+    SendError { error: diagnose(error, time, is_secret, is_unsent), is_unsent }
 }
 
 /// The error of a request for which no time is left.
-fn late() -> Error {
+fn no_time_left() -> Error {
     let problem = "the time of the call was over before it was asked; wait longer, or see what \
                    took so long";
     Error::Unreachable { problem: problem.to_owned(), source: None }
 }
 
-fn meaning(error: ureq::Error, time: Duration, is_secret: bool, is_unsent: bool) -> Error {
+fn diagnose(error: ureq::Error, time: Duration, is_secret: bool, is_unsent: bool) -> Error {
     let unreachable = |problem: String, source| Error::Unreachable { problem, source };
     let unusable = |problem: &str, error: ureq::Error| Error::Unusable {
         problem: problem.to_owned(),
-        source: Some(Box::new(Told::new(error))),
+        source: Some(Box::new(FlatError::new(error))),
     };
     match error {
         ureq::Error::Timeout(_) => unreachable(
@@ -139,7 +139,7 @@ fn meaning(error: ureq::Error, time: Duration, is_secret: bool, is_unsent: bool)
                      begin the address with etcds://; if not, see the port, and the server's log"
                 }
             };
-            unreachable(problem.to_owned(), Some(Box::new(Told::new(error))))
+            unreachable(problem.to_owned(), Some(Box::new(FlatError::new(error))))
         }
         ureq::Error::BodyExceedsLimit(limit) => {
             Error::problem(format!("its answer has more than {limit} bytes; see the address"))

@@ -2,11 +2,12 @@
 //!
 //! What it promises is told at [`uidring::store::etcd`](crate::store::etcd).
 
-mod answers;
-mod checks;
+mod attempt;
+mod diagnosis;
+mod durability;
 mod http;
-mod meaning;
 mod session;
+mod wire;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,8 +23,8 @@ use crate::backend::address::renewal::{Renewal, other_store};
 use crate::backend::pem;
 use crate::clock::Stopwatch;
 use crate::sync::{Arc, Mutex, lock};
-use answers::Header;
-use session::Conversation;
+use session::EtcdSession;
+use wire::Header;
 
 const FORM: Form = Form {
     store: "etcd",
@@ -47,7 +48,7 @@ pub struct Etcd {
     password_file: Option<PasswordFile>,
     renewal: Renewal<Etcd>,
     /// What this store and its clones know of the cluster.
-    known: Arc<Mutex<Known>>,
+    cluster: Arc<Mutex<ClusterState>>,
 }
 
 /// A member, as the address names it.
@@ -64,7 +65,7 @@ struct Login {
 }
 
 /// What is known of a cluster.
-struct Known {
+struct ClusterState {
     /// The place of the server that is asked first.
     first: usize,
     /// The id of the member that answered last at each server's address.
@@ -81,10 +82,10 @@ struct Known {
 /// What stands for user and password.
 #[derive(Clone, PartialEq, Eq)]
 enum Token {
-    Unasked,
+    Unknown,
     /// The cluster does not authenticate anybody.
-    Needless,
-    Given(String),
+    NotNeeded,
+    Issued(String),
 }
 
 impl Etcd {
@@ -107,13 +108,13 @@ impl Etcd {
             .map(server_name)
             .map(|name| Server { url: format!("{scheme}://{name}"), name })
             .collect();
-        let known = Known {
+        let cluster = ClusterState {
             first: 0,
             members: vec![None; servers.len()],
             checked: BTreeMap::new(),
             synced: BTreeMap::new(),
             seen: None,
-            token: Token::Unasked,
+            token: Token::Unknown,
         };
         let password_file = address.password_file()?;
         if password_file.is_some() && address.user.is_none() {
@@ -130,7 +131,7 @@ impl Etcd {
             login: address.user.map(|user| {
                 Arc::new(Login { user, password: address.password.unwrap_or_default() })
             }),
-            known: Arc::new(Mutex::new(known)),
+            cluster: Arc::new(Mutex::new(cluster)),
         })
     }
 
@@ -159,7 +160,7 @@ impl Etcd {
 
 impl KeyStore for Etcd {
     fn name(&self) -> String {
-        self.renewal.look(self, |newest| newest.name.clone())
+        self.renewal.with_newest(self, |newest| newest.name.clone())
     }
 
     fn current(&self) -> Result<Etcd, Error> {
@@ -184,13 +185,13 @@ impl KeyStore for Etcd {
             return Err(other_store(&self.name()));
         }
         // The token may be that of another user.
-        lock(&self.known).token = Token::Unasked;
-        self.renewal.replace(Etcd { known: Arc::clone(&self.known), ..newer });
+        lock(&self.cluster).token = Token::Unknown;
+        self.renewal.replace(Etcd { cluster: Arc::clone(&self.cluster), ..newer });
         Ok(())
     }
 
     fn connect<'a>(&'a self, deadline: &'a Deadline) -> Result<impl Session + 'a, Error> {
-        Conversation::open(self, deadline)
+        EtcdSession::open(self, deadline)
     }
 }
 
@@ -206,7 +207,7 @@ fn tls(address: &Address) -> Result<TlsConfig, Error> {
         Some(path) => RootCerts::from(certificates(path)?),
         None => RootCerts::WebPki,
     };
-    let own = match (address.parameter("cert"), address.parameter("key")) {
+    let client = match (address.parameter("cert"), address.parameter("key")) {
         (Some(certificate), Some(key)) => {
             Some(ClientCert::new_with_certs(&certificates(certificate)?, private_key(key)?))
         }
@@ -214,7 +215,7 @@ fn tls(address: &Address) -> Result<TlsConfig, Error> {
         (Some(_), None) => return Err(Error::problem("it names a cert without its key; add key")),
         (None, Some(_)) => return Err(Error::problem("it names a key without its cert; add cert")),
     };
-    Ok(TlsConfig::builder().root_certs(roots).client_cert(own).build())
+    Ok(TlsConfig::builder().root_certs(roots).client_cert(client).build())
 }
 
 /// The certificates in the file `path`: at least one.

@@ -191,10 +191,10 @@ fn a_call_asks_little() {
     assert!(!call(&store.clone(), make).unwrap());
     assert_eq!(relay.seen(), [txn, txn]);
     // When that was a while ago, it is asked again.
-    lock(&store.known).checked.clear();
+    lock(&store.cluster).checked.clear();
     assert!(!call(&store, make).unwrap());
     assert_eq!(relay.seen(), [checks[0], txn, txn]);
-    lock(&store.known).synced.clear();
+    lock(&store.cluster).synced.clear();
     assert!(!call(&store, make).unwrap());
     assert_eq!(relay.seen(), [metrics, txn, txn]);
 }
@@ -206,7 +206,7 @@ fn a_server_that_is_down_is_passed_over() {
     let store = at(&format!("127.0.0.1:{},{}", own::free_port(), etcd.places()));
     assert!(write(&store, "a", "1").unwrap());
     // Who answered last is asked first.
-    assert_eq!(lock(&store.known).first, 1);
+    assert_eq!(lock(&store.cluster).first, 1);
     // During a call.
     call(&store, |session| {
         let entry = session.read(&["a"])?.remove(0);
@@ -236,7 +236,7 @@ fn a_server_that_hangs_leaves_time_for_others() {
     let etcd = Etcds::start(3, &[]);
     let store = at(&etcd.places());
     assert!(write(&store, "a", "1").unwrap());
-    let hanging = lock(&store.known).first;
+    let hanging = lock(&store.cluster).first;
     etcd.signal(hanging, "-STOP");
     // One that reads goes on with another server in the same call.
     let deadline = Deadline::after(TIME);
@@ -244,7 +244,7 @@ fn a_server_that_hangs_leaves_time_for_others() {
     let entry = session.read(&["a"]).unwrap().remove(0).unwrap();
     assert_eq!(entry.value, "1");
     assert!(!deadline.left().is_zero());
-    assert_ne!(lock(&store.known).first, hanging);
+    assert_ne!(lock(&store.cluster).first, hanging);
     session.end();
     etcd.signal(hanging, "-CONT");
     // One that writes does not, and has time left to find out what became of it.
@@ -252,7 +252,7 @@ fn a_server_that_hangs_leaves_time_for_others() {
     let deadline = Deadline::after(TIME);
     let mut session = store.connect(&deadline).unwrap();
     let entry = session.read(&["b"]).unwrap().remove(0).unwrap();
-    let hanging = lock(&store.known).first;
+    let hanging = lock(&store.cluster).first;
     etcd.signal(hanging, "-STOP");
     let error = session.commit(&[put("b", Some(&entry.version), "2")]).unwrap_err();
     assert!(unreachable(&error).contains("it did not answer for"), "{error:?}");
@@ -410,13 +410,13 @@ fn users_have_passwords_and_rights() {
     }
 
     // A member that starts knows no tokens any more.
-    let token = lock(&writer.known).token.clone();
+    let token = lock(&writer.cluster).token.clone();
     etcd.kill(0);
     etcd.restart(&[0]);
     assert!(write(&writer, "a", "5").unwrap());
-    assert!(lock(&writer.known).token != token);
+    assert!(lock(&writer.cluster).token != token);
     // Nor is one that somebody has made up.
-    lock(&writer.known).token = Token::Given("x".to_owned());
+    lock(&writer.cluster).token = Token::Issued("x".to_owned());
     assert_eq!(value(&writer, "a").as_deref(), Some("5"));
 }
 
@@ -461,7 +461,7 @@ fn a_token_that_gets_no_answer_is_replaced() {
         let store = Etcd::at(&format!("etcd://writer:{SECRET}@{}/ids", relay.place())).unwrap();
         let before = value(&store, "a");
         relay.seen();
-        let Token::Given(token) = lock(&store.known).token.clone() else { panic!("no token") };
+        let Token::Issued(token) = lock(&store.cluster).token.clone() else { panic!("no token") };
         *lock(&dead) = Some(token);
         if hangs {
             // It takes all of the time, and the next call logs in.
@@ -491,7 +491,7 @@ fn a_server_without_answers_is_not_asked_for_tokens_again_and_again() {
         if head.to_lowercase().contains("authorization:") { Act::Close } else { Act::Pass }
     });
     let store = Etcd::at(&format!("etcd://writer:{SECRET}@{}/ids", relay.place())).unwrap();
-    lock(&store.known).token = Token::Given("x".to_owned());
+    lock(&store.cluster).token = Token::Issued("x".to_owned());
     unreachable(&read(&store, "a").unwrap_err());
     let seen = relay.seen();
     assert_eq!(seen.iter().filter(|path| *path == "/v3/auth/authenticate").count(), 1, "{seen:?}");

@@ -10,18 +10,18 @@ use redis::{Cmd, Parser, Value};
 use rustls::AlertDescription;
 
 use super::Redis;
-use super::said::meaning;
+use super::diagnosis::diagnose;
 use crate::backend::keys::socket::{Stream, Timed, certified_name};
 use crate::backend::keys::{Deadline, Error};
 use crate::clock::human;
-use crate::support::flat_error::Told;
+use crate::support::flat_error::FlatError;
 use crate::sync::Arc;
 
 const DOWN: &str = "see that the server runs and can be reached from here";
 const BAD_CERTIFICATE: &str =
     "see the server's certificate; name its authority in the address with ca=";
-const NO_CERTIFICATE: &str = "the server asks for a certificate, and for one that it trusts; name \
-                              it and its key in the address with cert= and key=";
+const WANTS_CERTIFICATE: &str = "the server asks for a certificate, and for one that it trusts; \
+                              name it and its key in the address with cert= and key=";
 const CLOSED: &str = "it closed the connection without a word; if it speaks TLS at this port, \
                       begin the address with rediss://; if not, see the port, and the server's log";
 const NO_TLS: &str = "see that the server speaks TLS at this port; without TLS, the address begins \
@@ -65,9 +65,9 @@ impl<'a> Connection<'a> {
         match (result, &answers[..]) {
             (Ok(()), _) => Ok(answers),
             // A server that turns a client away says why, whatever it was sent, and nothing else.
-            (Err(_), [Value::ServerError(error)]) => Err(meaning(error, self.store)),
+            (Err(_), [Value::ServerError(error)]) => Err(diagnose(error, self.store)),
             (Err(error), []) if is_first && is_end(&*error) => {
-                let source = Some(Box::new(Told::new(error)) as _);
+                let source = Some(Box::new(FlatError::new(error)) as _);
                 Err(Error::Unreachable { problem: CLOSED.to_owned(), source })
             }
             (Err(error), _) => Err(failed(error, self.deadline)),
@@ -107,10 +107,10 @@ impl<'a> Connection<'a> {
 fn failed(error: impl Into<Box<dyn StdError + Send + Sync>>, deadline: &Deadline) -> Error {
     let error = error.into();
     if deadline.left().is_zero() {
-        return silent(deadline);
+        return timed_out(deadline);
     }
-    let problem = tls_problem(&*error).map(str::to_owned);
-    let source = Some(Box::new(Told::new(error)) as _);
+    let problem = tls_advice(&*error).map(str::to_owned);
+    let source = Some(Box::new(FlatError::new(error)) as _);
     match problem {
         Some(problem) => Error::Unusable { problem, source },
         None => Error::Unreachable { problem: DOWN.to_owned(), source },
@@ -146,7 +146,7 @@ fn not_in_tls(error: io::Error, deadline: &Deadline) -> Error {
 }
 
 /// The error of a server that has not answered in time.
-pub fn silent(deadline: &Deadline) -> Error {
+pub fn timed_out(deadline: &Deadline) -> Error {
     Error::Unreachable {
         problem: format!(
             "it did not answer for {}; see that the server runs, is not overloaded, and can be \
@@ -160,7 +160,7 @@ pub fn silent(deadline: &Deadline) -> Error {
 type Shared = Arc<dyn StdError + Send + Sync>;
 
 /// What to do about an error of TLS, if it is one.
-fn tls_problem(error: &(dyn StdError + 'static)) -> Option<&'static str> {
+fn tls_advice(error: &(dyn StdError + 'static)) -> Option<&'static str> {
     let mut next = Some(error);
     while let Some(cause) = next {
         if let Some(error) = tls_error(cause) {
@@ -173,7 +173,7 @@ fn tls_problem(error: &(dyn StdError + 'static)) -> Option<&'static str> {
                     | AlertDescription::CertificateUnknown
                     | AlertDescription::CertificateExpired
                     | AlertDescription::HandshakeFailure,
-                ) => NO_CERTIFICATE,
+                ) => WANTS_CERTIFICATE,
                 _ => NO_TLS,
             });
         }

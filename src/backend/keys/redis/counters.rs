@@ -5,9 +5,8 @@
 use redis::{Cmd, Value};
 
 use super::Redis;
-use super::keeping::command;
-use super::said::{strange, text};
-use super::session::Conversation;
+use super::replies::{command, text, unexpected_reply};
+use super::session::RedisSession;
 use crate::backend::keys::{Deadline, Error};
 
 /// Adds `ARGV[1]` to the number at the key, unless it is not there or below zero. Returns it as it
@@ -51,7 +50,7 @@ impl Redis {
     pub fn counter(&self, key: &str, deadline: &Deadline) -> Result<Option<i64>, Error> {
         let get = [command(&["GET", key])];
         let mut answers = self.call(deadline, |server| {
-            let answers = server.look(&get)?;
+            let answers = server.read_only(&get)?;
             server.settle()?;
             Ok(answers)
         })?;
@@ -62,7 +61,7 @@ impl Redis {
     pub fn begin_counter(&self, key: &str, start: i64, deadline: &Deadline) -> Result<i64, Error> {
         let script = script(BEGIN, key, &[&start.to_string()]);
         let answer = self.call(deadline, |server| server.write(script, |_| true))?;
-        number(key, answer)?.ok_or_else(|| strange("EVAL"))
+        number(key, answer)?.ok_or_else(|| unexpected_reply("EVAL"))
     }
 
     /// Adds `count` to the number at `key`.
@@ -70,8 +69,8 @@ impl Redis {
         let script = script(COUNT_UP, key, &[&count.to_string()]);
         let parts = match self.call(deadline, |server| server.write(script, |_| true)) {
             Ok(Value::Array(parts)) => parts,
-            Ok(_) => return Err(strange("EVAL")),
-            Err(Error::Other(said)) if said.to_string().contains("would overflow") => {
+            Ok(_) => return Err(unexpected_reply("EVAL")),
+            Err(Error::Other(message)) if message.to_string().contains("would overflow") => {
                 return Ok(Counted::TooLarge);
             }
             Err(error) => return Err(error),
@@ -109,19 +108,19 @@ impl Redis {
 
 /// All keys with these two ends that are numbers, with what is between the ends.
 fn scan(
-    conversation: &mut Conversation<'_>,
+    session: &mut RedisSession<'_>,
     [start, end]: [&str; 2],
 ) -> Result<Vec<(String, i64)>, Error> {
     let (mut keys, mut cursor) = (Vec::new(), "0".to_owned());
     loop {
         // A pattern would need escapes. What it leaves in is looked at below.
         let pattern = format!("{start}*{end}");
-        let words = ["SCAN", &cursor, "MATCH", &pattern, "COUNT", AT_ONCE];
-        let mut answers = conversation.look(&[command(&words)])?;
-        let Some(Value::Array(parts)) = answers.pop() else { return Err(strange("SCAN")) };
+        let arguments = ["SCAN", &cursor, "MATCH", &pattern, "COUNT", AT_ONCE];
+        let mut answers = session.read_only(&[command(&arguments)])?;
+        let Some(Value::Array(parts)) = answers.pop() else { return Err(unexpected_reply("SCAN")) };
         let mut parts = parts.into_iter();
-        cursor = parts.next().and_then(text).ok_or_else(|| strange("SCAN"))?;
-        let Some(Value::Array(page)) = parts.next() else { return Err(strange("SCAN")) };
+        cursor = parts.next().and_then(text).ok_or_else(|| unexpected_reply("SCAN"))?;
+        let Some(Value::Array(page)) = parts.next() else { return Err(unexpected_reply("SCAN")) };
         keys.extend(page.into_iter().filter_map(text));
         if cursor == "0" {
             break;
@@ -131,8 +130,8 @@ fn scan(
     keys.sort_unstable();
     keys.dedup();
     let commands: Vec<Cmd> = keys.iter().map(|key| command(&["GET", key])).collect();
-    let answers = conversation.look(&commands)?;
-    conversation.settle()?;
+    let answers = session.read_only(&commands)?;
+    session.settle()?;
     let mut counters = Vec::new();
     for (key, answer) in keys.iter().zip(answers) {
         let between = key.strip_prefix(start).and_then(|rest| rest.strip_suffix(end));

@@ -10,8 +10,9 @@
 
 mod connection;
 mod counters;
-mod keeping;
-mod said;
+mod diagnosis;
+mod durability;
+mod replies;
 mod script;
 mod session;
 
@@ -20,7 +21,7 @@ use std::path::Path;
 
 use rustls::ClientConfig;
 
-use super::{Deadline, Error, KeyStore, Session, tls};
+use super::{Deadline, Error, KeyStore, Session, socket};
 use crate::backend::address::key_server::{Address, Form};
 use crate::backend::address::password_file::{PASSFILE, PasswordFile, advised};
 use crate::backend::address::renewal::{Renewal, other_store};
@@ -28,7 +29,7 @@ use crate::sync::Arc;
 pub use counters::Counted;
 
 use connection::Connection;
-use session::Conversation;
+use session::RedisSession;
 
 /// A server with Redis or Valkey.
 #[derive(Clone)]
@@ -75,7 +76,7 @@ impl Redis {
                 ));
             }
         };
-        let (database, folder) = place(&address.folder)?;
+        let (database, folder) = parse_path(&address.folder)?;
         let password_file = address.password_file()?;
         let user = match (&address.user, &address.password) {
             (None, None) if password_file.is_none() => None,
@@ -87,7 +88,7 @@ impl Redis {
             user,
             database,
             folder: folder.to_owned(),
-            tls: tls::config(&address, FORM.schemes[1])?,
+            tls: socket::tls_config(&address, FORM.schemes[1])?,
             never_promoted,
             password_file,
             renewal: Renewal::default(),
@@ -98,21 +99,21 @@ impl Redis {
     fn call<T>(
         &self,
         deadline: &Deadline,
-        call: impl FnOnce(&mut Conversation<'_>) -> Result<T, Error>,
+        call: impl FnOnce(&mut RedisSession<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let store = self.current()?;
-        let conversation = store.converse(deadline);
-        call(&mut conversation.map_err(|error| advised(error, store.password_file()))?)
+        let session = store.session(deadline);
+        call(&mut session.map_err(|error| advised(error, store.password_file()))?)
     }
 
     /// Connects, and sees that the server keeps what it confirms.
-    fn converse<'a>(&'a self, deadline: &'a Deadline) -> Result<Conversation<'a>, Error> {
-        Conversation::begin(self, Connection::open(self, deadline)?)
+    fn session<'a>(&'a self, deadline: &'a Deadline) -> Result<RedisSession<'a>, Error> {
+        RedisSession::begin(self, Connection::open(self, deadline)?)
     }
 }
 
 /// The number of the database and the folder in the path of an address.
-fn place(path: &str) -> Result<(u32, &str), Error> {
+fn parse_path(path: &str) -> Result<(u32, &str), Error> {
     let (first, rest) = path.split_once('/').unwrap_or((path, ""));
     let is_number = !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit());
     let (database, folder) = match is_number.then(|| first.parse()) {
@@ -135,7 +136,7 @@ impl fmt::Debug for Redis {
 
 impl KeyStore for Redis {
     fn name(&self) -> String {
-        self.renewal.look(self, |newest| newest.name.clone())
+        self.renewal.with_newest(self, |newest| newest.name.clone())
     }
 
     fn current(&self) -> Result<Redis, Error> {
@@ -152,8 +153,8 @@ impl KeyStore for Redis {
 
     fn renew(&self, address: &str) -> Result<(), Error> {
         let newer = Redis::at(address)?;
-        let place = |store: &Redis| (store.server.clone(), store.database, store.folder.clone());
-        if place(&newer) != place(self) {
+        let identity = |store: &Redis| (store.server.clone(), store.database, store.folder.clone());
+        if identity(&newer) != identity(self) {
             return Err(other_store(&self.name()));
         }
         self.renewal.replace(newer);
@@ -161,7 +162,7 @@ impl KeyStore for Redis {
     }
 
     fn connect<'a>(&'a self, deadline: &'a Deadline) -> Result<impl Session + 'a, Error> {
-        self.converse(deadline)
+        self.session(deadline)
     }
 }
 

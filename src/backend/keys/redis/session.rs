@@ -4,8 +4,8 @@ use redis::{Cmd, Value};
 
 use super::Redis;
 use super::connection::Connection;
-use super::keeping::{Keeping, command, judge, questions};
-use super::said::{good, strange, text};
+use super::durability::{Persistence, judge, questions};
+use super::replies::{command, ok_or_diagnose, text, unexpected_reply};
 use super::script;
 use crate::backend::keys::{Change, Entry, Error, Session, Version};
 
@@ -17,13 +17,13 @@ const TOGETHER: usize = 500;
 const MARK: &str = ".synced";
 
 /// A connection to a server that keeps what it confirms.
-pub struct Conversation<'a> {
+pub struct RedisSession<'a> {
     store: &'a Redis,
     connection: Connection<'a>,
-    keeping: Keeping,
+    persistence: Persistence,
 }
 
-impl<'a> Conversation<'a> {
+impl<'a> RedisSession<'a> {
     /// Signs in and looks at the server, all in one round trip.
     pub fn begin(store: &'a Redis, mut connection: Connection<'a>) -> Result<Self, Error> {
         let mut commands = Vec::new();
@@ -46,15 +46,15 @@ impl<'a> Conversation<'a> {
         let tried = answers.split_off(commands.len() - 3);
         let mut answers = answers.into_iter();
         if store.user.is_some() {
-            good(answers.next().unwrap_or_default(), store)?;
+            ok_or_diagnose(answers.next().unwrap_or_default(), store)?;
         }
         let selected = answers.next().unwrap_or_default();
-        let keeping = judge(answers.collect(), store)?;
-        good(selected, store)?;
-        for answer in tried.into_iter().take(if keeping.tells { 3 } else { 2 }) {
-            good(answer, store)?;
+        let persistence = judge(answers.collect(), store)?;
+        ok_or_diagnose(selected, store)?;
+        for answer in tried.into_iter().take(if persistence.has_waitaof { 3 } else { 2 }) {
+            ok_or_diagnose(answer, store)?;
         }
-        Ok(Conversation { store, connection, keeping })
+        Ok(RedisSession { store, connection, persistence })
     }
 
     pub fn folder(&self) -> &'a str {
@@ -62,21 +62,21 @@ impl<'a> Conversation<'a> {
     }
 
     /// The answers to commands that only read. What they have seen may not be on the disk yet.
-    pub fn look(&mut self, commands: &[Cmd]) -> Result<Vec<Value>, Error> {
+    pub fn read_only(&mut self, commands: &[Cmd]) -> Result<Vec<Value>, Error> {
         let answers = self.connection.ask(commands)?;
-        answers.into_iter().map(|answer| good(answer, self.store)).collect()
+        answers.into_iter().map(|answer| ok_or_diagnose(answer, self.store)).collect()
     }
 
     /// Returns when all that was read is on the disk.
     pub fn settle(&mut self) -> Result<(), Error> {
         // A server that syncs before it answers has synced what is read. Of the others, `WAITAOF`
         // waits for all before the last write of the same connection.
-        if self.keeping.is_always {
+        if self.persistence.syncs_always {
             return Ok(());
         }
         let mark = command(&["SET", &script::key(self.folder(), MARK), ""]);
         for answer in self.connection.ask(&[mark, self.wait()])? {
-            is_synced(good(answer, self.store)?)?;
+            is_synced(ok_or_diagnose(answer, self.store)?)?;
         }
         Ok(())
     }
@@ -94,8 +94,8 @@ impl<'a> Conversation<'a> {
         let questions = commands.len() - 2;
         commands.push(command(&["EXEC"]));
         let exec = commands.len() - 1;
-        if self.keeping.tells {
-            if !self.keeping.is_always {
+        if self.persistence.has_waitaof {
+            if !self.persistence.syncs_always {
                 // It is waited for what was read, too, where nothing is written.
                 commands.push(command(&["SET", &script::key(self.folder(), MARK), ""]));
             }
@@ -108,13 +108,15 @@ impl<'a> Conversation<'a> {
             ran => return Err(self.discarded(answers.into_iter().chain(ran).collect())),
         };
         let mut ran = ran.into_iter();
-        let answer = good(ran.next().unwrap_or_default(), self.store)?;
+        let answer = ok_or_diagnose(ran.next().unwrap_or_default(), self.store)?;
         let is_kept = || {
             judge(ran.collect(), self.store)?;
-            rest.into_iter().try_for_each(|answer| is_synced(good(answer, self.store)?))
+            rest.into_iter().try_for_each(|answer| is_synced(ok_or_diagnose(answer, self.store)?))
         };
         match is_kept() {
-            Err(error) if has_written(&answer) || !self.keeping.is_always => Err(unknown(error)),
+            Err(error) if has_written(&answer) || !self.persistence.syncs_always => {
+                Err(unknown(error))
+            }
             _ => Ok(answer),
         }
     }
@@ -124,11 +126,12 @@ impl<'a> Conversation<'a> {
         // Without a transaction, the command is run at once.
         let is_begun = answers.first() == Some(&Value::Okay);
         let is_refused = matches!(answers.get(1), Some(Value::ServerError(_)));
-        let refusal = answers.into_iter().find_map(|answer| good(answer, self.store).err());
+        let refusal =
+            answers.into_iter().find_map(|answer| ok_or_diagnose(answer, self.store).err());
         match refusal {
             // What kept one of the commands out says why none was run.
             Some(error) if is_begun || is_refused => error,
-            error => unknown(error.unwrap_or_else(|| strange("EXEC"))),
+            error => unknown(error.unwrap_or_else(|| unexpected_reply("EXEC"))),
         }
     }
 
@@ -154,7 +157,7 @@ fn is_synced(answer: Value) -> Result<(), Error> {
                 source: None,
             }),
         },
-        _ => Err(strange("WAITAOF")),
+        _ => Err(unexpected_reply("WAITAOF")),
     }
 }
 
@@ -170,7 +173,7 @@ fn unknown(error: Error) -> Error {
     }
 }
 
-impl Session for Conversation<'_> {
+impl Session for RedisSession<'_> {
     fn read(&mut self, keys: &[&str]) -> Result<Vec<Option<Entry>>, Error> {
         let commands = keys.chunks(TOGETHER).map(|keys| {
             let mut command = command(&["MGET"]);
@@ -181,8 +184,8 @@ impl Session for Conversation<'_> {
         });
         let commands: Vec<Cmd> = commands.collect();
         let mut entries = Vec::with_capacity(keys.len());
-        for answer in self.look(&commands)? {
-            let Value::Array(values) = answer else { return Err(strange("MGET")) };
+        for answer in self.read_only(&commands)? {
+            let Value::Array(values) = answer else { return Err(unexpected_reply("MGET")) };
             for value in values {
                 entries.push(match value {
                     Value::Nil => None,
@@ -193,7 +196,7 @@ impl Session for Conversation<'_> {
                 });
             }
         }
-        if entries.len() == keys.len() { Ok(entries) } else { Err(strange("MGET")) }
+        if entries.len() == keys.len() { Ok(entries) } else { Err(unexpected_reply("MGET")) }
     }
 
     fn list(&mut self, folder: &str) -> Result<Vec<(String, Entry)>, Error> {
@@ -201,8 +204,8 @@ impl Session for Conversation<'_> {
         let answers = self.connection.ask(&[command(&["SMEMBERS", &names])])?;
         let mut names = Vec::new();
         for answer in answers {
-            let Value::Array(members) = good(answer, self.store)? else {
-                return Err(strange("SMEMBERS"));
+            let Value::Array(members) = ok_or_diagnose(answer, self.store)? else {
+                return Err(unexpected_reply("SMEMBERS"));
             };
             for member in members {
                 names.push(text(member).ok_or_else(not_a_text)?);
@@ -220,25 +223,25 @@ impl Session for Conversation<'_> {
         let command = script::commit(changes, self.folder());
         match self.write(command, |answer| *answer == Value::Int(1))? {
             Value::Int(number) => Ok(number == 1),
-            _ => Err(strange("EVAL")),
+            _ => Err(unexpected_reply("EVAL")),
         }
     }
 
     fn settle(&mut self) -> Result<(), Error> {
-        Conversation::settle(self)
+        RedisSession::settle(self)
     }
 
     fn now(&mut self) -> Result<i64, Error> {
         let answer = self.connection.ask(&[command(&["TIME"])])?.pop().unwrap_or_default();
-        let Value::Array(time) = good(answer, self.store)? else {
-            return Err(strange("TIME"));
+        let Value::Array(time) = ok_or_diagnose(answer, self.store)? else {
+            return Err(unexpected_reply("TIME"));
         };
         let mut numbers = time.into_iter().map(|part| text(part)?.parse::<i64>().ok());
         match (numbers.next().flatten(), numbers.next().flatten()) {
             (Some(seconds), Some(micros)) => {
                 Ok(seconds.saturating_mul(1000).saturating_add(micros / 1000))
             }
-            _ => Err(strange("TIME")),
+            _ => Err(unexpected_reply("TIME")),
         }
     }
 

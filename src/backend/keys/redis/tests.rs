@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::Redis;
 use super::connection::Connection;
-use super::keeping::command;
-use crate::backend::error::Words;
+use super::replies::command;
+use crate::backend::error::ErrorPhrases;
 use crate::backend::keys::contract;
 use crate::backend::keys::{Action, Change, Deadline, Error, KeyStore, Session, Version};
 use crate::sync::{sleep, thread};
@@ -33,16 +33,16 @@ fn value(text: &str) -> Version {
 }
 
 /// What an error says with its cause, and whether the same call may succeed in a moment.
-fn told(error: Error) -> (String, bool) {
-    let words = Words {
-        what: "the registry",
-        no_tables: "",
-        foreign_tables: "",
-        foreign_file: "",
-        beside: "",
-        rights: "give the rights",
+fn message_of(error: Error) -> (String, bool) {
+    let phrases = ErrorPhrases {
+        subject: "the registry",
+        missing_tables: "",
+        incompatible_tables: "",
+        not_a_database: "",
+        unrelated_tables: "",
+        permissions: "give the rights",
     };
-    let error = error.told(&words, "NAME", "read", Duration::from_secs(1));
+    let error = error.into_storage_error(&phrases, "NAME", "read", Duration::from_secs(1));
     let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
     (format!("{error}: {cause}"), error.is_transient())
 }
@@ -50,9 +50,9 @@ fn told(error: Error) -> (String, bool) {
 /// Why there is no session.
 fn refusal(url: &str) -> (String, bool) {
     match Redis::at(url) {
-        Err(error) => told(error),
+        Err(error) => message_of(error),
         Ok(store) => match store.connect(&deadline()).map(|_| ()) {
-            Err(error) => told(error),
+            Err(error) => message_of(error),
             Ok(()) => panic!("{url} is refused"),
         },
     }
@@ -289,7 +289,7 @@ fn nothing_is_confirmed_while_the_file_is_first_written() {
         assert!(has_waitaof(&server));
         session.commit(&[write("a", None, "1")])
     });
-    let (text, is_transient) = told(result.expect_err("a commit is not confirmed"));
+    let (text, is_transient) = message_of(result.expect_err("a commit is not confirmed"));
     let said = if has_waitaof(&server) { "has not synced its" } else { "it rewrites its" };
     assert!(is_transient && text.contains(said), "{text}");
     server.set(&["CONFIG", "SET", "rdb-key-save-delay", "0"]);
@@ -304,7 +304,7 @@ fn nothing_is_confirmed_while_the_file_is_first_written() {
 #[test]
 #[ignore = "needs Redis"]
 fn a_setting_that_changes_before_a_commit_is_seen() {
-    for (setting, bad, good) in [
+    for (setting, bad, ok_or_diagnose) in [
         ("appendfsync", "no", "always"),
         ("appendonly", "no", "yes"),
         ("no-appendfsync-on-rewrite", "yes", "no"),
@@ -315,11 +315,11 @@ fn a_setting_that_changes_before_a_commit_is_seen() {
         assert!(session.commit(&[write("a", None, "1")]).unwrap());
         server.set(&["CONFIG", "SET", setting, bad]);
         let error = session.commit(&[write("b", None, "1")]).unwrap_err();
-        let (text, is_transient) = told(error);
+        let (text, is_transient) = message_of(error);
         assert!(text.contains(&format!("its {setting} is {bad}")), "{text}");
         assert!(is_transient, "it is unknown whether it will last: {text}");
         refused(&server.url(""), &format!("its {setting} is {bad}"));
-        server.set(&["CONFIG", "SET", setting, good]);
+        server.set(&["CONFIG", "SET", setting, ok_or_diagnose]);
     }
 }
 
@@ -349,10 +349,10 @@ fn a_server_that_hangs_ends_a_call_by_its_deadline() {
     let mut session = store.connect(&soon).unwrap();
     server.pause();
     let error = session.commit(&[write("a", None, "1")]).unwrap_err();
-    assert!(told(error).0.contains("it did not answer for 300 ms"));
+    assert!(message_of(error).0.contains("it did not answer for 300 ms"));
     let soon = Deadline::after(Duration::from_millis(300));
     let error = store.connect(&soon).map(|_| ()).unwrap_err();
-    assert!(told(error).0.contains("it did not answer for 300 ms"));
+    assert!(message_of(error).0.contains("it did not answer for 300 ms"));
     server.resume();
     // What was sent may have been written, and a later read tells.
     let mut session = store.connect(&usual).unwrap();
@@ -375,7 +375,7 @@ fn a_server_that_never_ends_its_answer_ends_a_call_by_its_deadline() {
     });
     let soon = Deadline::after(Duration::from_millis(300));
     let error = Redis::at(&url).unwrap().connect(&soon).map(|_| ()).unwrap_err();
-    assert!(told(error).0.contains("it did not answer for 300 ms"));
+    assert!(message_of(error).0.contains("it did not answer for 300 ms"));
     server.join().unwrap();
 }
 
@@ -399,7 +399,7 @@ fn an_answer_that_never_ends_is_cut_off() {
     assert!(sent < 100 << 20, "{sent} bytes");
 }
 
-/// What comes after something strange may be the answer to another question.
+/// What comes after something unexpected may be the answer to another question.
 #[test]
 fn a_connection_that_has_failed_is_not_used_again() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -474,7 +474,7 @@ fn tls_is_checked() {
     let server = OwnRedis::start("");
     let store = Redis::at(&format!("rediss://{}{authority}", server.place())).unwrap();
     let soon = Deadline::after(Duration::from_millis(300));
-    let (text, is_transient) = told(store.connect(&soon).map(|_| ()).unwrap_err());
+    let (text, is_transient) = message_of(store.connect(&soon).map(|_| ()).unwrap_err());
     assert!(text.contains("see that the server speaks TLS at this port"), "{text}");
     assert!(is_transient, "{text}");
 }
@@ -486,9 +486,9 @@ fn a_server_is_set_up_as_the_documentation_says() {
     let page = include_str!("../../../store/redis.rs");
     let block = page.split("//! ```text\n").nth(1).unwrap().split("//! ```\n").next().unwrap();
     let mut lines = block.replace("//! ", "").replace("\n    ", " ").trim_end().to_owned();
-    assert!(lines.ends_with(super::said::RIGHTS), "{lines}");
+    assert!(lines.ends_with(super::diagnosis::RIGHTS), "{lines}");
     if has_waitaof(&OwnRedis::start("")) {
-        lines = format!("{lines} {}", super::said::WAITAOF);
+        lines = format!("{lines} {}", super::diagnosis::WAITAOF);
     }
     let server = OwnRedis::start(&lines);
     let url = server.url("").replace("//", "//ids:SECRET@");
@@ -501,9 +501,9 @@ fn a_server_is_set_up_as_the_documentation_says() {
 #[ignore = "needs Redis"]
 fn a_user_needs_the_rights_that_are_named() {
     let server = OwnRedis::start("");
-    let rights = super::said::RIGHTS.split_whitespace();
+    let rights = super::diagnosis::RIGHTS.split_whitespace();
     let rights: Vec<&str> =
-        rights.chain(has_waitaof(&server).then_some(super::said::WAITAOF)).collect();
+        rights.chain(has_waitaof(&server).then_some(super::diagnosis::WAITAOF)).collect();
     let allow = |rights: &[&str], keys: &str| {
         let words = ["ACL", "SETUSER", "ids", "reset", "on", ">secret", keys];
         server.set(&[&words[..], rights].concat());
@@ -537,7 +537,7 @@ fn a_user_needs_the_rights_that_are_named() {
         });
         let error = result.expect_err(right);
         let is_denied = matches!(error, Error::Denied(_));
-        let text = told(error).0;
+        let text = message_of(error).0;
         assert!(is_denied && text.contains("give the rights"), "{right}: {text}");
         assert!(text.contains("~uidring/* +select"), "{right}: {text}");
         assert_eq!(admin.list("r").unwrap().len(), before, "{right}");
@@ -563,13 +563,13 @@ fn what_cannot_be_written_says_why() {
     server.run(&["SET", "uidring/b/", "1"]);
     for key in ["a", "b/c"] {
         let error = session.commit(&[write("x", None, "1"), write(key, None, "1")]).unwrap_err();
-        let (text, is_transient) = told(error);
+        let (text, is_transient) = message_of(error);
         assert!(text.contains("a key there is of another kind"), "{text}");
         assert!(!is_transient, "{text}");
         assert_eq!(session.read(&["x"]).unwrap(), [None]);
     }
     server.set(&["CONFIG", "SET", "maxmemory", "1"]);
-    let (text, is_transient) = told(session.commit(&[write("x", None, "1")]).unwrap_err());
+    let (text, is_transient) = message_of(session.commit(&[write("x", None, "1")]).unwrap_err());
     assert!(text.contains("its memory has reached maxmemory"), "{text}");
     assert!(!is_transient, "{text}");
     assert_eq!(session.read(&["x"]).unwrap(), [None]);

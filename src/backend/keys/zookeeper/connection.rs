@@ -11,7 +11,7 @@ use rustls::ClientConfig;
 
 use super::wire::{Body, Reply, code};
 use crate::backend::address::key_server::server_name;
-use crate::backend::deadline::Deadline;
+use crate::backend::call::Deadline;
 use crate::backend::error::Error;
 use crate::backend::keys::socket::{Stream, Timed, certified_name};
 use crate::sync::Arc;
@@ -99,7 +99,7 @@ impl Server<'_> {
     }
 
     /// The error of a server that speaks another language.
-    pub fn foreign(&self) -> Error {
+    pub fn unexpected_reply(&self) -> Error {
         Error::problem(format!(
             "what answers at {} does not speak as ZooKeeper does to its clients; see the port",
             self.name()

@@ -2,9 +2,9 @@
 //!
 //! What it promises is told at [`uidring::store::zookeeper`](crate::store::zookeeper).
 
-mod checks;
 mod connection;
-mod leaf;
+mod durability;
+mod nodes;
 mod session;
 mod wire;
 
@@ -16,12 +16,13 @@ use std::time::Duration;
 use rustls::ClientConfig;
 
 use connection::{Connection, Server};
-pub use leaf::{LeafNode, LeafServer, LeafSession, read_leaf};
-use session::KeySession;
+pub use nodes::{Node, NodeSession};
+use session::ZooKeeperSession;
 
+use super::socket::TLS_PARAMETERS;
 use wire::{AUTH_NUMBER, Access, Body, Connected, code, operation};
 
-use super::{Deadline, Error, KeyStore, Session, nobody, tls};
+use super::{Deadline, Error, KeyStore, Session, no_server, socket};
 use crate::backend::address::key_server::{Address, Form, server_name};
 use crate::backend::address::password_file::{PASSFILE, PasswordFile};
 use crate::backend::address::renewal::{Renewal, other_store};
@@ -43,7 +44,7 @@ const FORM: Form = Form {
     schemes: SCHEMES,
     example: "zookeeper://user:password@h1:2181,h2:2181,h3:2181/uidring",
     port: 2181,
-    parameters: &["admin", tls::PARAMETERS[0], tls::PARAMETERS[1], tls::PARAMETERS[2], PASSFILE],
+    parameters: &["admin", TLS_PARAMETERS[0], TLS_PARAMETERS[1], TLS_PARAMETERS[2], PASSFILE],
 };
 
 /// An ensemble of ZooKeeper, or a single server.
@@ -57,22 +58,22 @@ pub struct ZooKeeper {
     admin: u16,
     password_file: Option<PasswordFile>,
     renewal: Renewal<ZooKeeper>,
-    seen: Seen,
+    cluster: ClusterState,
 }
 
 /// What the clones of a handle have seen of their servers.
 #[derive(Clone, Default)]
-pub struct Seen(Arc<Mutex<Facts>>);
+pub struct ClusterState(Arc<Mutex<Progress>>);
 
 #[derive(Default)]
-struct Facts {
+struct Progress {
     /// The number of the newest change.
     zxid: i64,
     /// Since when a server is known to keep what it confirms.
     checked: BTreeMap<String, Stopwatch>,
 }
 
-impl Seen {
+impl ClusterState {
     fn zxid(&self) -> i64 {
         lock(&self.0).zxid
     }
@@ -117,7 +118,7 @@ impl ZooKeeper {
                 "it has a user without a password, or a password without a user",
             ));
         }
-        let tls = tls::config(&address, SCHEMES[1])?;
+        let tls = socket::tls_config(&address, SCHEMES[1])?;
         let admin = match address.parameter("admin") {
             None => ADMIN_PORT,
             Some(port) => port.parse().map_err(|_| {
@@ -128,9 +129,9 @@ impl ZooKeeper {
             })?,
         };
         let base = format!("/{}", address.folder).into();
-        let seen = Seen::default();
+        let cluster = ClusterState::default();
         let (address, renewal) = (Arc::new(address), Renewal::default());
-        Ok(ZooKeeper { address, base, tls, admin, password_file, renewal, seen })
+        Ok(ZooKeeper { address, base, tls, admin, password_file, renewal, cluster })
     }
 
     /// The address without the password, and without the folder of the keys.
@@ -139,10 +140,10 @@ impl ZooKeeper {
     }
 
     /// A session on one of the servers, by turns at random, so that each has its share.
-    fn session<'a>(&'a self, deadline: &'a Deadline) -> Result<KeySession<'a>, Error> {
+    fn session<'a>(&'a self, deadline: &'a Deadline) -> Result<ZooKeeperSession<'a>, Error> {
         let mut servers: Vec<_> = self.address.servers.iter().collect();
         fastrand::shuffle(&mut servers);
-        let mut troubles = Vec::with_capacity(servers.len());
+        let mut errors = Vec::with_capacity(servers.len());
         for (index, place) in servers.iter().enumerate() {
             let others = u32::try_from(servers.len() - index).unwrap_or(1);
             // What one server does not use of its share is left to the others.
@@ -155,10 +156,10 @@ impl ZooKeeper {
                     return Ok(session);
                 }
                 // Another server may serve.
-                Err(error) => troubles.push((String::new(), error)),
+                Err(error) => errors.push((String::new(), error)),
             }
         }
-        Err(nobody("", troubles))
+        Err(no_server("", errors))
     }
 
     fn session_on<'a>(
@@ -166,8 +167,8 @@ impl ZooKeeper {
         server: Server<'a>,
         deadline: &'a Deadline,
         until: Duration,
-    ) -> Result<KeySession<'a>, Error> {
-        let seen = self.seen.zxid();
+    ) -> Result<ZooKeeperSession<'a>, Error> {
+        let seen = self.cluster.zxid();
         let mut stream = server.connect(deadline, until)?;
         let timeout = i32::try_from(deadline.timeout.as_millis()).unwrap_or(i32::MAX);
         let mut requests = wire::connect(seen, timeout.saturating_mul(2)).framed();
@@ -180,12 +181,12 @@ impl ZooKeeper {
         stream.send(&requests).map_err(|error| server.lost(error))?;
         let answer = match stream.receive() {
             Err(error) if is_closed(&error) => {
-                return Err(checks::why_refused(&server, seen, deadline));
+                return Err(durability::why_refused(&server, seen, deadline));
             }
             answer => answer.map_err(|error| server.lost(error))?,
         };
         let connected = answer.as_deref().and_then(Connected::parse);
-        let connected = connected.ok_or_else(|| server.foreign())?;
+        let connected = connected.ok_or_else(|| server.unexpected_reply())?;
         if connected.session == 0 || connected.timeout_ms <= 0 || connected.is_read_only {
             return Err(Error::Unreachable {
                 problem: format!("the server {} gives no session for now", server.name()),
@@ -195,11 +196,12 @@ impl ZooKeeper {
         let has_user = user.is_some();
         let connection = Connection { server, stream, number: 0, has_user };
         let access = if user.is_some() { Access::Authenticated } else { Access::Everybody };
-        let mut session = KeySession { connection, base: &self.base, access, seen: &self.seen };
+        let mut session =
+            ZooKeeperSession { connection, base: &self.base, access, cluster: &self.cluster };
         if user.is_some() {
             let code = session.connection.reply(AUTH_NUMBER)?.code;
             if code != code::OK {
-                return Err(session.failure(code).unwrap_or_else(|| server.foreign()));
+                return Err(session.failure(code).unwrap_or_else(|| server.unexpected_reply()));
             }
         }
         Ok(session)
@@ -208,9 +210,9 @@ impl ZooKeeper {
     /// Refuses a server that may lose what it has confirmed.
     fn check(&self, server: &Server<'_>, deadline: &Deadline) -> Result<(), Error> {
         let name = server_name(server.place);
-        if !self.seen.is_checked(&name) {
-            checks::check(server, self.admin, self.address.user.is_some(), deadline)?;
-            self.seen.note_checked(name);
+        if !self.cluster.is_checked(&name) {
+            durability::check(server, self.admin, self.address.user.is_some(), deadline)?;
+            self.cluster.note_checked(name);
         }
         Ok(())
     }
@@ -218,7 +220,7 @@ impl ZooKeeper {
 
 impl KeyStore for ZooKeeper {
     fn name(&self) -> String {
-        self.renewal.look(self, |newest| newest.address.name())
+        self.renewal.with_newest(self, |newest| newest.address.name())
     }
 
     fn current(&self) -> Result<ZooKeeper, Error> {
@@ -239,7 +241,7 @@ impl KeyStore for ZooKeeper {
         if newer.base != self.base || newer.address.servers != self.address.servers {
             return Err(other_store(&self.name()));
         }
-        self.renewal.replace(ZooKeeper { seen: self.seen.clone(), ..newer });
+        self.renewal.replace(ZooKeeper { cluster: self.cluster.clone(), ..newer });
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! [`KeySession`]: reads and commits of keys as ZooKeeper's requests.
+//! [`ZooKeeperSession`]: reads and commits of keys as ZooKeeper's requests.
 //!
 //! A key is a node that has data. A folder is a node without data, above those of its keys.
 //!
@@ -11,7 +11,7 @@ use super::connection::Connection;
 use super::wire::{
     ANY_VERSION, Access, Body, Reply, at_version, code, create, multi, operation, read, set_data,
 };
-use super::{Seen, wire};
+use super::{ClusterState, wire};
 use crate::backend::error::Error;
 use crate::backend::keys::{Action, Change, Entry, Session, Version};
 
@@ -20,20 +20,20 @@ const CLOCK: &str = ".clock";
 /// How often folders are made for one commit: others may remove them in between.
 const ATTEMPTS: usize = 3;
 
-pub struct KeySession<'d> {
+pub struct ZooKeeperSession<'d> {
     pub connection: Connection<'d>,
     /// The path of the folder of all keys, with a slash in front.
     pub base: &'d str,
     pub access: Access,
-    pub seen: &'d Seen,
+    pub cluster: &'d ClusterState,
 }
 
-impl KeySession<'_> {
+impl ZooKeeperSession<'_> {
     /// The answers to `requests`. Those that fail because of the session fail here.
     pub fn ask(&mut self, requests: &[(i32, Body)]) -> Result<Vec<Reply>, Error> {
         let replies = self.connection.ask(requests)?;
         for reply in &replies {
-            self.seen.note(reply.zxid);
+            self.cluster.note(reply.zxid);
             if let Some(error) = self.failure(reply.code) {
                 return Err(error);
             }
@@ -44,11 +44,11 @@ impl KeySession<'_> {
     /// The answer to one request.
     pub fn ask_one(&mut self, operation: i32, body: Body) -> Result<Reply, Error> {
         let reply = self.ask(&[(operation, body)])?.pop();
-        reply.ok_or_else(|| self.foreign())
+        reply.ok_or_else(|| self.unexpected_reply())
     }
 
     /// The error of an answer that cannot be read.
-    pub fn foreign(&self) -> Error {
+    pub fn unexpected_reply(&self) -> Error {
         self.connection.garbled()
     }
 
@@ -125,7 +125,7 @@ impl KeySession<'_> {
             code::NO_NODE => return Ok(None),
             other => return Err(unexpected(other, path)),
         }
-        let (data, stat) = reply.data().ok_or_else(|| self.foreign())?;
+        let (data, stat) = reply.data().ok_or_else(|| self.unexpected_reply())?;
         if data.is_empty() {
             return Ok(None);
         }
@@ -184,7 +184,7 @@ impl Counts {
     }
 }
 
-impl Session for KeySession<'_> {
+impl Session for ZooKeeperSession<'_> {
     fn read(&mut self, keys: &[&str]) -> Result<Vec<Option<Entry>>, Error> {
         let paths: Vec<String> = keys.iter().map(|key| self.path(key)).collect();
         let mut folders: Vec<&str> = paths.iter().map(|path| Self::folder(path)).collect();
@@ -205,7 +205,7 @@ impl Session for KeySession<'_> {
                 // A key that was made since is as if it were not there yet.
                 code::NO_NODE => None,
                 code::OK => {
-                    let stat = folder.stat().ok_or_else(|| self.foreign())?;
+                    let stat = folder.stat().ok_or_else(|| self.unexpected_reply())?;
                     let entry = self.entry(path, reply, stat.version)?;
                     if entry.is_none() && reply.code == code::OK {
                         return Err(no_data(path));
@@ -228,7 +228,7 @@ impl Session for KeySession<'_> {
             code::NO_NODE => return Ok(Vec::new()),
             other => return Err(unexpected(other, &path)),
         }
-        let (names, stat) = list.children().ok_or_else(|| self.foreign())?;
+        let (names, stat) = list.children().ok_or_else(|| self.unexpected_reply())?;
         let paths: Vec<String> = names.iter().map(|name| format!("{path}/{name}")).collect();
         let requests: Vec<_> = paths.iter().map(|path| (operation::GET_DATA, read(path))).collect();
         let replies = self.ask(&requests)?;
@@ -247,7 +247,7 @@ impl Session for KeySession<'_> {
         for _ in 0..ATTEMPTS {
             let reply = self.ask_one(operation::MULTI, multi(&parts.bodies))?;
             let codes = if reply.code == code::OK {
-                reply.parts().ok_or_else(|| self.foreign())?
+                reply.parts().ok_or_else(|| self.unexpected_reply())?
             } else {
                 vec![reply.code]
             };
@@ -255,7 +255,7 @@ impl Session for KeySession<'_> {
             let Some(failed) = codes.iter().position(is_failed) else {
                 // An answer of another length would be about other parts.
                 if codes.len() != parts.bodies.len() {
-                    return Err(self.foreign());
+                    return Err(self.unexpected_reply());
                 }
                 return Ok(true);
             };
@@ -279,7 +279,7 @@ impl Session for KeySession<'_> {
             let reply = self.ask_one(operation::SET_DATA, set_data(&path, "", ANY_VERSION))?;
             match reply.code {
                 code::OK => {
-                    let stat = reply.stat().ok_or_else(|| self.foreign())?;
+                    let stat = reply.stat().ok_or_else(|| self.unexpected_reply())?;
                     return Ok(stat.mtime);
                 }
                 code::NO_NODE => self.make(&path, self.access)?,
@@ -308,7 +308,7 @@ impl<'a> Parts<'a> {
         let mut folders: Vec<(&str, i32, bool)> = Vec::new();
         for (change, path) in changes.iter().zip(paths) {
             let Some(version) = change.version else { continue };
-            let (folder, counts) = (KeySession::folder(path), Counts::of(version)?);
+            let (folder, counts) = (ZooKeeperSession::folder(path), Counts::of(version)?);
             let is_removed = change.action == Action::Remove;
             match folders.iter_mut().find(|(known, ..)| *known == folder) {
                 Some((_, count, _)) if *count != counts.folder => return None,

@@ -186,7 +186,7 @@ fn closed(mode: &'static str) -> String {
         if request == b"srvr" { status.into_bytes() } else { Vec::new() }
     });
     let store = open(&format!("zookeeper://127.0.0.1:{port}"));
-    store.seen.note(0x2_0000_0001);
+    store.cluster.note(0x2_0000_0001);
     problem(read(&store, "a"))
 }
 

@@ -16,17 +16,15 @@ const MARKS: (i64, i64) = (0x7569_6472, VERSION);
 /// The table that has the version.
 const OF_VERSION: &str = "uidring_schema";
 
-/// Other programs may have a `worker_node`, too.
+/// Other programs may have a `worker_node`, too. Without AUTOINCREMENT, SQLite gives the ids of
+/// deleted rows again. Comments may have the word, too.
 macro_rules! is_our_worker_node {
     () => {
         "(name = 'worker_node' AND sql LIKE '%KEY AUTOINCREMENT%BETWEEN 1 AND 4398046511103%')"
     };
 }
 
-/// Returns 1 where the file has the table of worker ids. Without AUTOINCREMENT, SQLite gives the
-/// ids of deleted rows again. Comments may have the word, too.
-pub const HAS_WORKERS: &str =
-    concat!("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND ", is_our_worker_node!());
+pub(crate) use is_our_worker_node;
 
 /// How many of this library's tables there are, and whether one has the version.
 const OURS: &str = concat!(
@@ -73,7 +71,7 @@ pub fn state(db: &Connection, schema: &Schema) -> Result<State, Error> {
     if ours == 0 {
         // Those of an earlier uidring are lost, and with them what was given.
         if number(db, "PRAGMA application_id")? == MARKS.0 {
-            return Err(Error::ForeignTables(None));
+            return Err(Error::IncompatibleTables(None));
         }
         return Ok(if holds_others(db)? { State::Others } else { State::Empty });
     }
@@ -92,7 +90,7 @@ pub fn state(db: &Connection, schema: &Schema) -> Result<State, Error> {
     if number(db, witness)? == 1 {
         Ok(State::Ours { has_version: of_version > 0 })
     } else {
-        Err(Error::ForeignTables(None))
+        Err(Error::IncompatibleTables(None))
     }
 }
 
@@ -107,7 +105,7 @@ pub fn make(db: &Connection, schema: &Schema) -> Result<(), Error> {
     let taken = format!("SELECT count(*) FROM sqlite_master WHERE name IN ({})", names.join(", "));
     // Another process may have made them meanwhile.
     if number(db, &taken)? > 0 && number(db, OURS)? == 0 {
-        return Err(Error::ForeignTables(None));
+        return Err(Error::IncompatibleTables(None));
     }
     Ok(db.execute_batch(schema.sql)?)
 }

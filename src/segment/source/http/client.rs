@@ -12,12 +12,12 @@ use ureq::{Agent, Body};
 
 use super::address::{Address, encoded};
 use crate::backend::StorageError;
-use crate::backend::deadline::Deadline;
+use crate::backend::call::Deadline;
 use crate::backend::pem;
 use crate::backend::server_message;
 use crate::clock::human;
 use crate::segment::SegmentError;
-use crate::support::flat_error::Told;
+use crate::support::flat_error::FlatError;
 use crate::sync::Arc;
 
 /// The longest answer to a load, in bytes. A segment needs some hundred. A list of tags has its own
@@ -114,7 +114,7 @@ impl Client {
     /// What a server said, in a form fit for an error.
     pub fn fit(&self, said: &str) -> String {
         // The second is what is in an address.
-        server_message::fit(said, &[&self.token.text, &self.encoded_token()], "(the token)")
+        server_message::sanitize(said, &[&self.token.text, &self.encoded_token()], "(the token)")
     }
 }
 
@@ -301,7 +301,7 @@ impl Trouble {
             StorageError::Unreachable { source, .. } | StorageError::Unusable { source, .. },
         ) = &mut self.error
         {
-            *source = Some(Arc::new(Told::new(cause)));
+            *source = Some(Arc::new(FlatError::new(cause)));
         }
         self
     }

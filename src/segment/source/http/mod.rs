@@ -12,7 +12,7 @@ use std::time::Duration;
 use self::address::Address;
 use self::client::{Client, Server, Trouble};
 use crate::backend::StorageError;
-use crate::backend::deadline::Deadline;
+use crate::backend::call::Deadline;
 use crate::segment::source::turns::{Turns, telling};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 use crate::sync::{AtomicU8, Ordering};

@@ -4,7 +4,7 @@ use super::beside::{check_databases, check_tables};
 use super::sql_segments::SqlSegments;
 use super::table::{Fault, Table, Tables};
 use crate::backend::StorageError;
-use crate::backend::sql::{Missing, Transaction, Value};
+use crate::backend::sql::{OnMissing, Transaction, Value};
 use crate::segment::source::admin::{SegmentAdmin, TagChange};
 use crate::segment::source::limits::Limits;
 use crate::segment::source::row::Row;
@@ -25,7 +25,7 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
         let may_make = |transaction: &mut Transaction<'_>| {
             check_tables::<T>(transaction, &store, tag, new.first)
         };
-        let missing = Missing::Make(&may_make);
+        let missing = OnMissing::Create(&may_make);
         let call = Self::call("create a tag in");
         let create = || {
             let insert = |transaction: &mut Transaction<'_>| self.insert(transaction, &row, new);

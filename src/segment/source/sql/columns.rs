@@ -55,5 +55,5 @@ fn strange(what: &str, found: Option<&Value>) -> Error {
         Some(Value::Int(number)) => format!("the number {number}"),
         Some(Value::Null) | None => "nothing".to_owned(),
     };
-    Error::ForeignTables(Some(Cause::from(format!("{what} holds {found}"))))
+    Error::IncompatibleTables(Some(Cause::from(format!("{what} holds {found}"))))
 }

@@ -5,7 +5,7 @@
 //! else, so servers with Leaf may go on beside this library.
 
 use super::table::{Table, Tables};
-use crate::backend::sql::{Error, Schema, Transaction, Value, Words};
+use crate::backend::sql::{Error, ErrorPhrases, Schema, Transaction, Value};
 use crate::segment::source::row::{Counting, Range, Row};
 
 /// Leaf's table. It is Leaf's to make, and is not altered.
@@ -19,15 +19,16 @@ const SCHEMA: Schema = Schema {
     witness: "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'leaf_alloc'",
 };
 
-const WORDS: Words = Words {
-    what: "the tags in",
-    no_tables: "its table leaf_alloc is not there; name the database that Leaf uses, or take \
+const PHRASES: ErrorPhrases = ErrorPhrases {
+    subject: "the tags in",
+    missing_tables: "its table leaf_alloc is not there; name the database that Leaf uses, or take \
         numbers from this library's own table",
-    foreign_tables: "its table leaf_alloc does not have the columns of Leaf's, with these types",
-    foreign_file: "give the path of the one with the table leaf_alloc",
-    beside: "",
-    rights: "give this user the rights to select and update in its table leaf_alloc, and to insert \
-        and delete for changes of tags",
+    incompatible_tables: "its table leaf_alloc does not have the columns of Leaf's, with these \
+        types",
+    not_a_database: "give the path of the one with the table leaf_alloc",
+    unrelated_tables: "",
+    permissions: "give this user the rights to select and update in its table leaf_alloc, and to \
+        insert and delete for changes of tags",
 };
 
 impl Table for Leaf {
@@ -49,8 +50,8 @@ impl Table for Leaf {
         &SCHEMA
     }
 
-    fn words<D: Tables>() -> &'static Words {
-        &WORDS
+    fn phrases<D: Tables>() -> &'static ErrorPhrases {
+        &PHRASES
     }
 
     fn updated<D: Tables>() -> String {

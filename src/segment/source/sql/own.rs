@@ -1,7 +1,7 @@
 //! The table `uidring_segment`, our own.
 
 use super::table::{Table, Tables};
-use crate::backend::sql::{Error, Schema, Transaction, Value, Words};
+use crate::backend::sql::{Error, ErrorPhrases, Schema, Transaction, Value};
 use crate::segment::source::row::{Counting, Range, Row};
 
 /// Our own table, `uidring_segment`.
@@ -29,7 +29,7 @@ impl Table for Own {
         &D::OWN
     }
 
-    fn words<D: Tables>() -> &'static Words {
+    fn phrases<D: Tables>() -> &'static ErrorPhrases {
         &D::OWN_WORDS
     }
 

@@ -52,7 +52,7 @@ impl SqlSegments<Postgres> {
         path: impl AsRef<Path>,
     ) -> Result<PostgresSegments, SegmentError> {
         let trusted = self.client.database.trust(path.as_ref());
-        trusted.map_err(|error| self.told("open", error))?;
+        trusted.map_err(|error| self.call_error("open", error))?;
         Ok(self)
     }
 }

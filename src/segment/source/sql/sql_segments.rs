@@ -8,7 +8,7 @@ use super::leaf::Leaf;
 use super::own::Own;
 use super::table::{Fault, Table, Tables};
 use super::tinyid::TinyId;
-use crate::backend::sql::{Access, Call, Client, Error, Missing, Transaction, VERSION, Value};
+use crate::backend::sql::{Access, Call, Client, Error, OnMissing, Transaction, VERSION, Value};
 use crate::segment::source::known_rows::{KnownRows, NotBack};
 use crate::segment::source::row::{Row, alike};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
@@ -51,8 +51,9 @@ pub struct SqlSegments<D, T = Own> {
 impl<D: Tables> SqlSegments<D> {
     /// The tags in `database`, which errors call `store`.
     pub(crate) fn new(store: &str, database: Result<D, Error>) -> Result<Self, SegmentError> {
-        let told = |error: Error| error.told(&D::OWN_WORDS, store, "open", Duration::ZERO);
-        Ok(SqlSegments::on(Client::new(database.map_err(told)?)))
+        let storage_error =
+            |error: Error| error.into_storage_error(&D::OWN_WORDS, store, "open", Duration::ZERO);
+        Ok(SqlSegments::on(Client::new(database.map_err(storage_error)?)))
     }
 
     /// The tags in the database that `client` calls.
@@ -125,14 +126,14 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
 
     /// The error of something other than a transaction that could not do what it was `doing`.
     #[cfg(any(feature = "postgres", feature = "sqlite"))]
-    pub(super) fn told(&self, doing: &str, error: Error) -> SegmentError {
-        self.client.told(T::words::<D>(), doing, error).into()
+    pub(super) fn call_error(&self, doing: &str, error: Error) -> SegmentError {
+        self.client.storage_error(T::phrases::<D>(), doing, error).into()
     }
 
     /// A call that may write, unless something else is said.
     pub(super) fn call(doing: &str) -> Call<'_> {
-        let (schema, words) = (T::schema::<D>(), T::words::<D>());
-        Call { schema, words, doing, access: Access::Write }
+        let (schema, phrases) = (T::schema::<D>(), T::phrases::<D>());
+        Call { schema, phrases, doing, access: Access::Write }
     }
 
     /// Makes a transaction that changes the row of `tag`. Where the tables have yet to be made, it
@@ -144,7 +145,7 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
         body: impl Fn(&mut Transaction<'_>) -> Result<R, Fault> + Sync,
     ) -> Result<R, SegmentError> {
         let unmade = || Err(self.no_such_tag(tag, Vec::new()));
-        match self.client.transact(&Self::call(doing), &Missing::Fail, Some(&unmade), body) {
+        match self.client.transact(&Self::call(doing), &OnMissing::Fail, Some(&unmade), body) {
             Err(SegmentError::NoSuchTag { .. }) => Err(self.no_such_tag(tag, self.alike(tag))),
             result => result,
         }
@@ -210,7 +211,8 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
         let call = Call { access: Access::Read, ..Self::call("read the tags in") };
         let unmade = || Ok::<_, SegmentError>(Vec::new());
         let read = |transaction: &mut Transaction<'_>| Ok(transaction.rows(&sql, &[])?);
-        let rows = client.transact(&call, &Missing::Fail, Some(&unmade), read).unwrap_or_default();
+        let rows =
+            client.transact(&call, &OnMissing::Fail, Some(&unmade), read).unwrap_or_default();
         let tags = rows.into_iter().filter_map(|row| match row.into_iter().next() {
             Some(Value::Text(tag)) => Some(tag),
             _ => None,
@@ -221,7 +223,7 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
 
     /// A file is looked at when it is opened.
     fn check_version(transaction: &mut Transaction<'_>) -> Result<(), Error> {
-        let Some(version) = T::version::<D>().filter(|_| D::MAKES_TABLES) else { return Ok(()) };
+        let Some(version) = T::version::<D>().filter(|_| D::CREATES_TABLES) else { return Ok(()) };
         match transaction.rows(version, &[])?.pop().as_deref() {
             Some([Value::Int(VERSION), _]) => Ok(()),
             Some([Value::Int(version), _]) => Err(Error::other_version(*version, VERSION)),
@@ -299,7 +301,7 @@ impl<D: Tables, T: Table> SegmentSource for SqlSegments<D, T> {
         };
         let call = Call { access: Access::Read, ..Self::call("read the tags in") };
         let unmade = || Ok::<_, SegmentError>(Vec::new());
-        let mut tags = self.client.transact(&call, &Missing::Fail, Some(&unmade), read)?;
+        let mut tags = self.client.transact(&call, &OnMissing::Fail, Some(&unmade), read)?;
         // Numbers are in order within each database only.
         tags.sort_by(|one: &TagRecord, other| one.tag.cmp(&other.tag));
         Ok(tags)

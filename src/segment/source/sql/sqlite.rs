@@ -8,7 +8,7 @@ use super::sql_segments::SqlSegments;
 use super::table::{Table, Tables};
 use super::tinyid::TinyId;
 use crate::backend::sql::{
-    Access, Beside, Database, Deadline, Error, Schema, Session, Sqlite, VERSION, Words,
+    Access, Database, Deadline, Error, ErrorPhrases, FileSharing, Schema, Session, Sqlite, VERSION,
 };
 use crate::segment::SegmentError;
 
@@ -63,14 +63,14 @@ impl SqlSegments<Sqlite> {
         let deadline = Deadline::after(self.client.timeout);
         let create =
             |beside| self.client.database.create(&Sqlite::OWN, Access::Write, beside, &deadline);
-        let created = match create(Beside::Nothing) {
+        let created = match create(FileSharing::Exclusive) {
             // Whoever uses those tables asks for no others.
-            Err(Error::OthersTables) if self.has_others(&deadline) => Ok(false),
-            Err(Error::OthersTables) => create(Beside::Others),
+            Err(Error::UnrelatedTables) if self.has_others(&deadline) => Ok(false),
+            Err(Error::UnrelatedTables) => create(FileSharing::Shared),
             created => created,
         };
-        if created.map_err(|error| self.told("make the tables of", error))? {
-            self.client.tell_new();
+        if created.map_err(|error| self.call_error("make the tables of", error))? {
+            self.client.warn_if_new();
         }
         Ok(())
     }
@@ -99,8 +99,8 @@ impl SqlSegments<Sqlite> {
     pub(crate) fn check(&self) -> Result<(), SegmentError> {
         let deadline = Deadline::after(self.client.timeout);
         match self.look_for::<Own>(&deadline) {
-            Err(Error::OthersTables) if self.has_others(&deadline) => Ok(()),
-            looked => looked.map_err(|error| self.told("open", error)),
+            Err(Error::UnrelatedTables) if self.has_others(&deadline) => Ok(()),
+            looked => looked.map_err(|error| self.call_error("open", error)),
         }
     }
 
@@ -130,14 +130,15 @@ impl Tables for Sqlite {
         witness: "SELECT count(*) FROM sqlite_master WHERE type = 'table' \
                   AND name = 'uidring_segment'",
     };
-    const OWN_WORDS: Words = Words {
-        what: "the tags in",
-        no_tables: "it is empty; if it has just been put there, create a tag in it, otherwise find \
-            out who emptied it",
-        foreign_tables: "its tables are not those of schema.sql; give the tags a file of their own",
-        foreign_file: "give the tags a file of their own",
-        beside: "give the tags a file of their own",
-        rights: "",
+    const OWN_WORDS: ErrorPhrases = ErrorPhrases {
+        subject: "the tags in",
+        missing_tables: "it is empty; if it has just been put there, create a tag in it, otherwise \
+            find out who emptied it",
+        incompatible_tables: "its tables are not those of schema.sql; give the tags a file of \
+            their own",
+        not_a_database: "give the tags a file of their own",
+        unrelated_tables: "give the tags a file of their own",
+        permissions: "",
     };
     const MS_OF: &'static str = "CAST(strftime('%s', {}) AS INTEGER) * 1000";
 }

@@ -7,7 +7,9 @@
 use std::fmt::Debug;
 
 use super::columns::row_of;
-use crate::backend::sql::{self, Database, Error, Schema, Transaction, VERSION, Value, Words};
+use crate::backend::sql::{
+    self, Database, Error, ErrorPhrases, Schema, Transaction, VERSION, Value,
+};
 use crate::segment::SegmentError;
 use crate::segment::source::row::{Counting, Range, Row, last_before};
 
@@ -29,15 +31,15 @@ pub trait Tables: Database {
     const OWN_VERSION: &'static str = "SELECT (SELECT version FROM uidring_layout WHERE id = 1), \
         (SELECT COUNT(*) FROM uidring_segment WHERE 1 = 0)";
     /// What is wrong with the tables of this library, and what to do.
-    const OWN_WORDS: Words = Words {
-        what: "the tags in",
-        no_tables: "its tables are not there; create a tag, which makes them",
-        foreign_tables: "its table uidring_segment is not that of the schema; use the uidring that \
-            made it, or give the tags a database of their own",
-        foreign_file: "give the tags a file of their own",
-        beside: "",
-        rights: "give this user the rights to select and update in its table uidring_segment and \
-            to select in uidring_layout, and to insert and delete for changes of tags",
+    const OWN_WORDS: ErrorPhrases = ErrorPhrases {
+        subject: "the tags in",
+        missing_tables: "its tables are not there; create a tag, which makes them",
+        incompatible_tables: "its table uidring_segment is not that of the schema; use the uidring \
+            that made it, or give the tags a database of their own",
+        not_a_database: "give the tags a file of their own",
+        unrelated_tables: "",
+        permissions: "give this user the rights to select and update in its table uidring_segment \
+            and to select in uidring_layout, and to insert and delete for changes of tags",
     };
     /// The milliseconds since 1970 of the timestamp `{}`.
     const MS_OF: &'static str;
@@ -75,7 +77,7 @@ pub trait Table: Clone + Debug + Send + Sync + 'static {
     /// Counts the tags whose numbers are shared with other databases. `None` where none can be.
     const SHARED: Option<&'static str> = None;
     fn schema<D: Tables>() -> &'static Schema;
-    fn words<D: Tables>() -> &'static Words;
+    fn phrases<D: Tables>() -> &'static ErrorPhrases;
 
     /// The end of a row whose next number is `number`.
     fn end_before(number: u64) -> i64 {

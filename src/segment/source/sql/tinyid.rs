@@ -6,7 +6,7 @@
 //! times where another was first. Here the row is locked before it is read, so nobody can be first.
 
 use super::table::{Table, Tables};
-use crate::backend::sql::{Error, Schema, Transaction, Value, Words};
+use crate::backend::sql::{Error, ErrorPhrases, Schema, Transaction, Value};
 use crate::segment::source::row::{Counting, Range, Row};
 
 /// tinyid's table. It is tinyid's to make, and is not altered.
@@ -20,15 +20,15 @@ const SCHEMA: Schema = Schema {
     witness: "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'tiny_id_info'",
 };
 
-const WORDS: Words = Words {
-    what: "the tags in",
-    no_tables: "its table tiny_id_info is not there; name the database that tinyid uses, or take \
-        numbers from this library's own table",
-    foreign_tables: "its table tiny_id_info does not have the columns of tinyid's, with these \
+const PHRASES: ErrorPhrases = ErrorPhrases {
+    subject: "the tags in",
+    missing_tables: "its table tiny_id_info is not there; name the database that tinyid uses, or \
+        take numbers from this library's own table",
+    incompatible_tables: "its table tiny_id_info does not have the columns of tinyid's, with these \
         types",
-    foreign_file: "give the path of the one with the table tiny_id_info",
-    beside: "",
-    rights: "give this user the rights to select and update in its table tiny_id_info, and to \
+    not_a_database: "give the path of the one with the table tiny_id_info",
+    unrelated_tables: "",
+    permissions: "give this user the rights to select and update in its table tiny_id_info, and to \
         insert and delete for changes of tags",
 };
 
@@ -56,8 +56,8 @@ impl Table for TinyId {
         &SCHEMA
     }
 
-    fn words<D: Tables>() -> &'static Words {
-        &WORDS
+    fn phrases<D: Tables>() -> &'static ErrorPhrases {
+        &PHRASES
     }
 
     fn updated<D: Tables>() -> String {

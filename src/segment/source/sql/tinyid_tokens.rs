@@ -3,7 +3,9 @@
 use super::sql_segments::SqlSegments;
 use super::table::{Fault, Tables};
 use super::tinyid::TinyId;
-use crate::backend::sql::{Access, Call, Error, Missing, Schema, Transaction, Value, Words};
+use crate::backend::sql::{
+    Access, Call, Error, ErrorPhrases, OnMissing, Schema, Transaction, Value,
+};
 use crate::segment::SegmentError;
 use crate::segment::source::admin::TinyIdToken;
 
@@ -16,14 +18,14 @@ const SCHEMA: Schema = Schema {
     witness: "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'tiny_id_token'",
 };
 
-const WORDS: Words = Words {
-    what: "the tags in",
-    no_tables: "its table tiny_id_token is not there; name the database that tinyid uses",
-    foreign_tables: "its table tiny_id_token does not have the columns of tinyid's, with these \
-        types",
-    foreign_file: "give the path of the one with the table tiny_id_token",
-    beside: "",
-    rights: "give this user the right to select in its table tiny_id_token",
+const PHRASES: ErrorPhrases = ErrorPhrases {
+    subject: "the tags in",
+    missing_tables: "its table tiny_id_token is not there; name the database that tinyid uses",
+    incompatible_tables: "its table tiny_id_token does not have the columns of tinyid's, with \
+        these types",
+    not_a_database: "give the path of the one with the table tiny_id_token",
+    unrelated_tables: "",
+    permissions: "give this user the right to select in its table tiny_id_token",
 };
 
 impl<D: Tables> SqlSegments<D, TinyId> {
@@ -49,14 +51,14 @@ impl<D: Tables> SqlSegments<D, TinyId> {
     /// [`load`](crate::segment::SegmentSource::load).
     pub fn tokens(&self) -> Result<Vec<TinyIdToken>, SegmentError> {
         let doing = "read the tokens in";
-        let call = Call { schema: &SCHEMA, words: &WORDS, doing, access: Access::Read };
+        let call = Call { schema: &SCHEMA, phrases: &PHRASES, doing, access: Access::Read };
         let read = |transaction: &mut Transaction<'_>| {
             let sql = "SELECT token, biz_type FROM tiny_id_token";
             let rows = transaction.rows(sql, &[])?;
             let tokens: Result<_, Error> = rows.into_iter().map(token).collect();
             tokens.map_err(Fault::from)
         };
-        self.client.transact(&call, &Missing::Fail, None, read)
+        self.client.transact(&call, &OnMissing::Fail, None, read)
     }
 }
 
@@ -65,6 +67,6 @@ fn token(row: Vec<Value>) -> Result<TinyIdToken, Error> {
     match columns {
         Ok([Value::Text(token), Value::Text(tag)]) => Ok(TinyIdToken { token, tag }),
         // Not the value, which may be a secret.
-        _ => Err(Error::ForeignTables(Some("a token is not a text".into()))),
+        _ => Err(Error::IncompatibleTables(Some("a token is not a text".into()))),
     }
 }

@@ -11,8 +11,8 @@ use std::collections::HashMap;
 #[cfg(feature = "sqlite")]
 use crate::backend::StorageError;
 use crate::backend::sql::{
-    self, Access, Call, Cause, Client, Error, Missing, Row, Schema, Transaction, VERSION, Value,
-    Words,
+    self, Access, Call, Cause, Client, Error, ErrorPhrases, OnMissing, Row, Schema, Transaction,
+    VERSION, Value,
 };
 #[cfg(feature = "sqlite")]
 use crate::backend::sql::{Database as _, Deadline, Session as _};
@@ -59,15 +59,15 @@ impl<D: SegmentTables> SqlSeries<D> {
                   ('uidring_series', 'uidring_series_version', 'uidring_series_counter', \
                   'uidring_request')",
     };
-    const WORDS: Words = Words {
-        what: "the series in",
-        no_tables: "its tables are not there; create a series, which makes them",
-        foreign_tables: "its tables uidring_series, uidring_series_version, \
+    const PHRASES: ErrorPhrases = ErrorPhrases {
+        subject: "the series in",
+        missing_tables: "its tables are not there; create a series, which makes them",
+        incompatible_tables: "its tables uidring_series, uidring_series_version, \
             uidring_series_counter and uidring_request are not those of the schema; use the \
             uidring that made them, or give the series a database of their own",
-        foreign_file: "give the series a file of their own",
-        beside: "create a series in it, which makes them",
-        rights: "give this user the rights to select, insert, update and delete in its tables \
+        not_a_database: "give the series a file of their own",
+        unrelated_tables: "create a series in it, which makes them",
+        permissions: "give this user the rights to select, insert, update and delete in its tables \
             uidring_series, uidring_series_version, uidring_series_counter and uidring_request, \
             and to select in uidring_layout",
     };
@@ -78,7 +78,7 @@ impl<D: SegmentTables> SqlSeries<D> {
     }
 
     fn call(doing: &str, access: Access) -> Call<'_> {
-        Call { schema: &Self::SCHEMA, words: &Self::WORDS, doing, access }
+        Call { schema: &Self::SCHEMA, phrases: &Self::PHRASES, doing, access }
     }
 
     /// Makes a transaction on tables that are there.
@@ -94,12 +94,12 @@ impl<D: SegmentTables> SqlSeries<D> {
             Self::check_version(transaction)?;
             body(transaction)
         };
-        self.client.transact(&Self::call(doing, access), &Missing::Fail, Some(&unmade), checked)
+        self.client.transact(&Self::call(doing, access), &OnMissing::Fail, Some(&unmade), checked)
     }
 
     /// A file is looked at when it is opened.
     fn check_version(transaction: &mut Transaction<'_>) -> Result<(), Error> {
-        if !D::MAKES_TABLES {
+        if !D::CREATES_TABLES {
             return Ok(());
         }
         match transaction.rows(D::OWN_VERSION, &[])?.pop().as_deref() {
@@ -157,7 +157,7 @@ impl<D: SegmentTables> SqlSeries<D> {
         transaction: &mut Transaction<'_>,
         name: &str,
     ) -> Result<SeriesRecord, Fault> {
-        transaction.wait_for_turn(name)?;
+        transaction.advisory_lock("uidring_series", name)?;
         self.get(transaction, name, true)
     }
 
@@ -316,7 +316,7 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
         };
         let may_make = |_: &mut Transaction<'_>| Ok(());
         let call = Self::call("create a series in", Access::Define);
-        let create = || self.client.transact(&call, &Missing::Make(&may_make), None, insert);
+        let create = || self.client.transact(&call, &OnMissing::Create(&may_make), None, insert);
         match create() {
             // Another process may have created it since it was looked for.
             Err(error) if error.is_transient() => create(),
@@ -350,7 +350,7 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
         };
         let call = Self::call("read the series in", Access::Read);
         let unmade = || Ok(Vec::new());
-        self.client.transact(&call, &Missing::Fail, Some(&unmade), read)
+        self.client.transact(&call, &OnMissing::Fail, Some(&unmade), read)
     }
 
     fn change(
@@ -516,9 +516,11 @@ impl SqlSeries<sql::Sqlite> {
         }
         let deadline = Deadline::after(self.client.timeout);
         let file = &self.client.database;
-        let made = file.create(&Self::SCHEMA, Access::Define, sql::Beside::Others, &deadline);
-        if made.map_err(|error| self.client.told(&Self::WORDS, "make the tables of", error))? {
-            self.client.tell_new();
+        let made = file.create(&Self::SCHEMA, Access::Define, sql::FileSharing::Shared, &deadline);
+        if made.map_err(|error| {
+            self.client.storage_error(&Self::PHRASES, "make the tables of", error)
+        })? {
+            self.client.warn_if_new();
         }
         Ok(())
     }
@@ -528,7 +530,7 @@ impl SqlSeries<sql::Sqlite> {
         let deadline = Deadline::after(self.client.timeout);
         let connected = self.client.database.connect(&Self::SCHEMA, &deadline);
         let looked = connected.and_then(|mut file| file.begin(Access::Read));
-        looked.map_err(|error| self.client.told(&Self::WORDS, "open", error))
+        looked.map_err(|error| self.client.storage_error(&Self::PHRASES, "open", error))
     }
 }
 
@@ -627,7 +629,7 @@ pub(crate) fn record_of_texts(
     };
     let versions: Vec<Row> = versions.iter().map(|row| values(row, &[1, 3, 4])).collect();
     record(&values(series, &[2, 3, 5, 6]), versions.iter()).map_err(|error| match error {
-        Error::ForeignTables(Some(cause)) => cause,
+        Error::IncompatibleTables(Some(cause)) => cause,
         _ => Cause::from("the row of the series cannot be read"),
     })
 }
@@ -683,5 +685,5 @@ fn shown(value: Option<&Value>) -> String {
 }
 
 fn strange(problem: &str) -> Error {
-    Error::ForeignTables(Some(Cause::from(problem.to_owned())))
+    Error::IncompatibleTables(Some(Cause::from(problem.to_owned())))
 }

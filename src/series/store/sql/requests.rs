@@ -70,7 +70,7 @@ fn remembered(row: &Row) -> Result<Remembered, Error> {
         }
         other => {
             let problem = format!("a row of uidring_request holds {other:?}");
-            Err(Error::ForeignTables(Some(Cause::from(problem))))
+            Err(Error::IncompatibleTables(Some(Cause::from(problem))))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The rows of a registry and its statements, as `src/registry/sql/table.rs` has them.
+//! The rows of a registry and its statements, as `src/registry/sql/worker_table.rs` has them.
 
 use super::{Rule, Rules, Text, Tick, Time, Worker};
 

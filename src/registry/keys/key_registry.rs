@@ -7,31 +7,31 @@
 use std::ops::RangeInclusive;
 use std::time::SystemTime;
 
+use super::documents::{
+    CREATED, HOLDER, LAUNCHED, LAYOUT, LEASE_UNTIL, MODIFIED, RESERVED_UNTIL, RegistryState,
+    WORKERS, id_of, key_of, launched, read_state, time, worker, write_state,
+};
 use crate::backend::error::random_text;
-use crate::backend::keys::{Call, Client, Document, Error, KeyStore, Transaction, Words};
+use crate::backend::keys::{Call, Client, Document, Error, ErrorPhrases, KeyStore, Transaction};
 use crate::clock::from_unix_ms;
-use crate::layout::{FieldOrder, Layout};
-use crate::registry::admin::{LeaseRecord, RegistryAdmin, WorkerKind, WorkerRecord};
-use crate::registry::host::Host;
+use crate::layout::Layout;
+use crate::registry::admin::{RegistryAdmin, WorkerRecord};
 use crate::registry::rules::{
-    Config, Fault, Given, GivenBefore, check_use, layout_of, lease_of, next_id, others, whole_ms,
+    AssignedIds, AssignedSnapshot, Config, Fault, check_use, lease_of, next_id, replaced_store,
+    whole_ms,
 };
 use crate::registry::{Lease, LeaseKind, RegistryError, Request, WorkerRegistry};
 use crate::sync::{Mutex, lock};
 
-const LAYOUT: &str = "layout";
-const WORKERS: &str = "workers";
-
 /// What errors call the memory of what was given.
 const RECORDS: &str = "keys";
-
-const WORDS: Words = Words {
-    what: "the registry",
-    no_tables: "its keys are not there; start a generator with it, which makes them",
-    foreign_tables: "",
-    foreign_file: "",
-    beside: "",
-    rights: "give this user the rights to read, write and remove the keys in its folder",
+const PHRASES: ErrorPhrases = ErrorPhrases {
+    subject: "the registry",
+    missing_tables: "its keys are not there; start a generator with it, which makes them",
+    incompatible_tables: "",
+    not_a_database: "",
+    unrelated_tables: "",
+    permissions: "give this user the rights to read, write and remove the keys in its folder",
 };
 
 /// Worker ids from a store of keys.
@@ -40,42 +40,32 @@ pub struct KeyRegistry<K> {
     pub(crate) client: Client<K>,
     pub(crate) config: Config,
     /// What all clones have been given.
-    given: Given,
-}
-
-/// How the registry was used until now.
-struct Use {
-    layout: Layout,
-    ids: RangeInclusive<u64>,
-    /// The largest id ever given.
-    largest: u64,
-    /// When that was.
-    launched: i64,
+    assigned: AssignedIds,
 }
 
 impl<K: KeyStore> KeyRegistry<K> {
     /// The registry in `store`.
     pub(crate) fn on(store: K) -> Self {
         let client = Client::new(store);
-        KeyRegistry { client, config: Config::PERMANENT, given: Given::default() }
+        KeyRegistry { client, config: Config::PERMANENT, assigned: AssignedIds::default() }
     }
 
     /// Runs `body` in a transaction that fails if the registry was never used.
     fn read<T: Send>(
         &self,
-        body: impl Fn(&mut Transaction<'_>, Use) -> Result<T, Error> + Sync,
+        body: impl Fn(&mut Transaction<'_>, RegistryState) -> Result<T, Error> + Sync,
     ) -> Result<T, RegistryError> {
         self.client.transact(&READ, |transaction| {
-            let used = used(transaction)?.ok_or(Error::NoTables(None))?;
-            Ok(body(transaction, used)?)
+            let state = read_state(transaction)?.ok_or(Error::MissingTables(None))?;
+            Ok(body(transaction, state)?)
         })
     }
 
     /// How it was used, if it was.
-    fn used(&self) -> Result<Option<Use>, RegistryError> {
+    fn state(&self) -> Result<Option<RegistryState>, RegistryError> {
         // The first use is for good, and whoever begins another makes sure that it is the first.
         let call = Call { is_advice: true, ..READ };
-        self.client.transact(&call, |transaction| Ok(used(transaction)?))
+        self.client.transact(&call, |transaction| Ok(read_state(transaction)?))
     }
 
     /// Runs `body` in a transaction on the record of `worker`, if it is there.
@@ -95,42 +85,43 @@ impl<K: KeyStore> KeyRegistry<K> {
 }
 
 const READ: Call<'static> =
-    Call { words: &WORDS, doing: "read the registry", keys: &[LAYOUT], is_advice: false };
+    Call { phrases: &PHRASES, doing: "read the registry", keys: &[LAYOUT], is_advice: false };
 const ASSIGN: Call<'static> = Call { doing: "store a worker id in the registry", ..READ };
 
 impl<K: KeyStore> WorkerRegistry for KeyRegistry<K> {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
-        let given = self.given.before();
-        let give =
-            |transaction: &mut Transaction<'_>| give(transaction, &self.config, request, &given);
-        let (lease, created, is_new) = self.client.transact(&ASSIGN, give)?;
+        let assigned = self.assigned.snapshot();
+        let assign = |transaction: &mut Transaction<'_>| {
+            assign(transaction, &self.config, request, &assigned)
+        };
+        let (lease, created, is_new) = self.client.transact(&ASSIGN, assign)?;
         if is_new {
-            self.client.tell_new();
+            self.client.warn_if_new();
         }
-        self.given.add(&lease, created);
+        self.assigned.add(&lease, created);
         Ok(lease)
     }
 
     fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
         let LeaseKind::Leased { duration, holder } = &lease.kind else { return Ok(lease.last) };
-        let (worker, given) = (lease.worker, self.given.before());
+        let (worker, assigned) = (lease.worker, self.assigned.snapshot());
         let doing = "reserve ticks in the registry";
         self.change(worker, doing, |transaction, record| {
             let Some(record) = record.filter(|record| record.text(HOLDER) == Some(holder)) else {
                 // Another holder may have the id, or this may be another store with the same id.
-                check_identity(transaction, &given, worker)?;
+                check_identity(transaction, &assigned, worker)?;
                 return Err(Fault::Refused(RegistryError::LeaseLost { worker }));
             };
             let key = key_of(worker);
             let reserved_until = record.number(&key, RESERVED_UNTIL)?;
             // An old copy may have this holder, and fewer ticks.
             let created = time(&record, &worker.to_string(), CREATED)?;
-            if given.contradicts(worker, created, Some(reserved_until)) {
-                return Err(others(RECORDS, worker).into());
+            if assigned.contradicts(worker, created, Some(reserved_until)) {
+                return Err(replaced_store(RECORDS, worker).into());
             }
             let reserved_until = reserved_until.max(last);
             let now = transaction.now()?;
-            given.note_time(now);
+            assigned.note_time(now);
             let record = record
                 .with(RESERVED_UNTIL, reserved_until)
                 .with(LEASE_UNTIL, now.saturating_add(whole_ms(*duration)))
@@ -138,14 +129,14 @@ impl<K: KeyStore> WorkerRegistry for KeyRegistry<K> {
             transaction.put(&key, record);
             Ok(())
         })?;
-        self.given.reserved(worker, last);
+        self.assigned.reserved(worker, last);
         Ok(last)
     }
 
     fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
         let LeaseKind::Leased { holder, .. } = &lease.kind else { return Ok(()) };
         let worker = lease.worker;
-        self.given.releasing(worker, used);
+        self.assigned.releasing(worker, used);
         let doing = "give a worker id back to the registry";
         self.change(worker, doing, |transaction, record| {
             let Some(record) = record.filter(|record| record.text(HOLDER) == Some(holder)) else {
@@ -162,8 +153,8 @@ impl<K: KeyStore> WorkerRegistry for KeyRegistry<K> {
     fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
         let is_leased = self.config.lease.is_some();
         self.client.transact(&READ, |transaction| {
-            let Some(used) = used(transaction)? else { return Ok(None) };
-            let mut last = used.launched;
+            let Some(state) = read_state(transaction)? else { return Ok(None) };
+            let mut last = state.launched;
             // Only a leased id is launched again. There are as many as have run at one time.
             if is_leased {
                 for (name, record) in transaction.list(WORKERS)? {
@@ -183,7 +174,7 @@ impl<K: KeyStore> WorkerRegistry for KeyRegistry<K> {
     }
 
     fn clock_skew_ms(&self) -> Option<i64> {
-        self.given.clock_skew_ms()
+        self.assigned.clock_skew_ms()
     }
 }
 
@@ -198,15 +189,15 @@ impl<K: KeyStore> RegistryAdmin for KeyRegistry<K> {
     }
 
     fn largest_given(&self) -> Result<u64, RegistryError> {
-        self.read(|_, used| Ok(used.largest))
+        self.read(|_, state| Ok(state.largest))
     }
 
     fn layout(&self) -> Result<Option<Layout>, RegistryError> {
-        Ok(self.used()?.map(|used| used.layout))
+        Ok(self.state()?.map(|state| state.layout))
     }
 
     fn ids(&self) -> Result<Option<RangeInclusive<u64>>, RegistryError> {
-        Ok(self.used()?.map(|used| used.ids))
+        Ok(self.state()?.map(|state| state.ids))
     }
 
     fn revoke(&self, worker: u64) -> Result<(), RegistryError> {
@@ -226,104 +217,38 @@ impl<K: KeyStore> RegistryAdmin for KeyRegistry<K> {
     }
 
     fn try_assign(&self, request: &Request) -> Result<Lease, RegistryError> {
-        let given = Given::default().before();
-        let give = |transaction: &mut Transaction<'_>| {
-            Ok(give(transaction, &self.config, request, &given)?.0)
+        let assigned = AssignedIds::default().snapshot();
+        let assign = |transaction: &mut Transaction<'_>| {
+            Ok(assign(transaction, &self.config, request, &assigned)?.0)
         };
-        self.client.try_out(&ASSIGN, give)
+        self.client.try_out(&ASSIGN, assign)
     }
-}
-
-const HOST: &str = "host_name";
-const PORT: &str = "port";
-const KIND: &str = "type";
-const LAUNCHED: &str = "launched";
-const MODIFIED: &str = "modified";
-const CREATED: &str = "created";
-const HOLDER: &str = "holder";
-const RESERVED_UNTIL: &str = "reserved_until";
-const LEASE_UNTIL: &str = "lease_until";
-
-const WIDTHS: [&str; 3] = ["time_bits", "worker_bits", "sequence_bits"];
-const WORKER_FIRST: &str = "worker_first";
-const TICK_MS: &str = "tick_ms";
-const EPOCH_MS: &str = "epoch_ms";
-const FIRST_ID: &str = "ids_from";
-const LAST_ID: &str = "ids_to";
-const LARGEST: &str = "last_worker";
-
-fn key_of(worker: u64) -> String {
-    format!("{WORKERS}/{worker}")
-}
-
-/// How the registry was used, if it was.
-fn used(transaction: &mut Transaction<'_>) -> Result<Option<Use>, Error> {
-    let Some(document) = transaction.read(LAYOUT)? else { return Ok(None) };
-    let int = |name: &str| document.int(name).ok_or_else(|| document.bad(LAYOUT, name));
-    let widths = [int(WIDTHS[0])?, int(WIDTHS[1])?, int(WIDTHS[2])?];
-    let layout = layout_of(&widths, int(WORKER_FIRST)?, int(TICK_MS)?, int(EPOCH_MS)?);
-    let layout = layout.ok_or_else(|| {
-        Error::problem("its key layout holds numbers that are no layout; put back what was there")
-    })?;
-    let number = |name: &str| document.number(LAYOUT, name);
-    Ok(Some(Use {
-        layout,
-        ids: number(FIRST_ID)?..=number(LAST_ID)?,
-        largest: number(LARGEST)?,
-        launched: int(LAUNCHED)?,
-    }))
-}
-
-/// Stores the layout, the ids, and the largest one given, at the time `now`.
-fn use_with(
-    transaction: &mut Transaction<'_>,
-    layout: &Layout,
-    ids: &RangeInclusive<u64>,
-    largest: u64,
-    now: i64,
-) -> Result<(), Error> {
-    // What a newer version may have written there stays.
-    let document = transaction
-        .read(LAYOUT)?
-        .unwrap_or_else(Document::new)
-        .with(WIDTHS[0], layout.time_bits())
-        .with(WIDTHS[1], layout.worker_bits())
-        .with(WIDTHS[2], layout.sequence_bits())
-        .with(WORKER_FIRST, i64::from(layout.order() == FieldOrder::WorkerFirst))
-        .with(TICK_MS, layout.tick_ms())
-        .with(EPOCH_MS, layout.epoch_ms())
-        .with(FIRST_ID, *ids.start())
-        .with(LAST_ID, *ids.end())
-        .with(LARGEST, largest)
-        .with(LAUNCHED, now);
-    transaction.put(LAYOUT, document);
-    Ok(())
 }
 
 /// Gives an id to a process that has the ids `given`. Returns its lease, the time at which its
 /// record was made, and whether it is the first of the registry.
-fn give(
+fn assign(
     transaction: &mut Transaction<'_>,
     config: &Config,
     request: &Request,
-    given: &GivenBefore,
+    assigned: &AssignedSnapshot,
 ) -> Result<(Lease, i64, bool), Fault> {
     let layout = request.layout;
     let ids = config.ids.of(&layout)?;
-    if let Some(last) = given.largest() {
-        check_identity(transaction, given, last)?;
+    if let Some(last) = assigned.largest() {
+        check_identity(transaction, assigned, last)?;
     }
-    let used = used(transaction)?;
-    let is_new = used.is_none();
-    let largest = match used {
+    let state = read_state(transaction)?;
+    let is_new = state.is_none();
+    let largest = match state {
         None => 0,
-        Some(used) => {
-            check_use(&(used.layout, used.ids), layout, &ids)?;
-            used.largest
+        Some(state) => {
+            check_use(&(state.layout, state.ids), layout, &ids)?;
+            state.largest
         }
     };
     let now = transaction.now()?;
-    given.note_time(now);
+    assigned.note_time(now);
     let holder = config.lease.map(|_| random_text()).transpose()?;
     let lease = |worker, first| match (config.lease, &holder) {
         (Some(duration), Some(holder)) => lease_of(&layout, duration, holder, worker, first),
@@ -333,8 +258,8 @@ fn give(
     if config.lease.is_some()
         && let Some(free) = find_free(transaction, &ids, request.latest, now)?
     {
-        if given.contradicts(free.worker, free.created, Some(free.reserved_until)) {
-            return Err(others(RECORDS, free.worker).into());
+        if assigned.contradicts(free.worker, free.created, Some(free.reserved_until)) {
+            return Err(replaced_store(RECORDS, free.worker).into());
         }
         let lease = lease(free.worker, request.now.max(free.reserved_until + 1));
         transaction.put(&key_of(free.worker), launched(free.record, &lease, &host, now));
@@ -361,31 +286,14 @@ fn give(
             lease.worker
         ))));
     }
-    use_with(transaction, &layout, &ids, lease.worker, now)?;
+    write_state(transaction, &layout, &ids, lease.worker, now)?;
     let record = Document::new().with(CREATED, now);
     transaction.put(&key_of(lease.worker), launched(record, &lease, &host, now));
     Ok((lease, now, is_new))
 }
 
-/// The record of an id that `lease` gives to a generator on `host`.
-fn launched(record: Document, lease: &Lease, host: &Host, now: i64) -> Document {
-    let record = record
-        .with(HOST, host.name.as_str())
-        .with(PORT, host.port.as_str())
-        .with(KIND, host.kind.code())
-        .with(LAUNCHED, now)
-        .with(MODIFIED, now);
-    match &lease.kind {
-        LeaseKind::Permanent => record,
-        LeaseKind::Leased { duration, holder } => record
-            .with(HOLDER, holder.as_str())
-            .with(RESERVED_UNTIL, lease.last)
-            .with(LEASE_UNTIL, now.saturating_add(whole_ms(*duration))),
-    }
-}
-
 /// A leased id without a holder.
-struct Free {
+struct FreeId {
     worker: u64,
     reserved_until: u64,
     created: i64,
@@ -400,7 +308,7 @@ fn find_free(
     ids: &RangeInclusive<u64>,
     latest: u64,
     now: i64,
-) -> Result<Option<Free>, Error> {
+) -> Result<Option<FreeId>, Error> {
     let mut all = Vec::new();
     for (name, record) in transaction.list(WORKERS)? {
         let worker = id_of(&name, &record)?;
@@ -413,7 +321,7 @@ fn find_free(
         let is_free = record.lacks(HOLDER) || time(&record, &name, LEASE_UNTIL)? <= now;
         if is_free && reserved_until < latest {
             let created = time(&record, &name, CREATED)?;
-            all.push(Free { worker, reserved_until, created, record });
+            all.push(FreeId { worker, reserved_until, created, record });
         }
     }
     all.sort_by_key(|free| (free.reserved_until, free.worker));
@@ -451,59 +359,20 @@ fn free(transaction: &mut Transaction<'_>, worker: u64, record: Document) -> Res
 /// record of `worker` shows it.
 fn check_identity(
     transaction: &mut Transaction<'_>,
-    given: &GivenBefore,
+    assigned: &AssignedSnapshot,
     worker: u64,
 ) -> Result<(), Error> {
-    let largest = used(transaction)?.map_or(0, |used| used.largest);
+    let largest = read_state(transaction)?.map_or(0, |state| state.largest);
     let record = transaction.read(&key_of(worker))?;
     // The record of an id may have been removed.
     let is_another = match record {
         Some(record) => {
             let created = time(&record, &worker.to_string(), CREATED)?;
             let reserved_until = record.int(RESERVED_UNTIL).and_then(|tick| tick.try_into().ok());
-            given.contradicts(worker, created, reserved_until)
+            assigned.contradicts(worker, created, reserved_until)
         }
         None => false,
     };
-    let went_back = given.largest().is_some_and(|last| largest < last);
-    if is_another || went_back { Err(others(RECORDS, worker)) } else { Ok(()) }
-}
-
-/// The id whose record has this `name`.
-fn id_of(name: &str, record: &Document) -> Result<u64, Error> {
-    name.parse().map_err(|_| record.bad(&format!("{WORKERS}/{name}"), "whose name is no number"))
-}
-
-/// The time `field` of the record with this `name`, in milliseconds since 1970.
-fn time(record: &Document, name: &str, field: &str) -> Result<i64, Error> {
-    record.int(field).ok_or_else(|| record.bad(&format!("{WORKERS}/{name}"), field))
-}
-
-/// What operators see of a record.
-fn worker(name: &str, record: &Document) -> Result<WorkerRecord, Error> {
-    let key = format!("{WORKERS}/{name}");
-    let bad = |field: &str| record.bad(&key, field);
-    let text = |field: &str| record.text(field).map(str::to_owned).ok_or_else(|| bad(field));
-    let at = |field: &str| {
-        let ms = time(record, name, field)?;
-        from_unix_ms(ms.into()).ok_or_else(|| bad(field))
-    };
-    let lease = if record.lacks(LEASE_UNTIL) {
-        None
-    } else {
-        Some(LeaseRecord {
-            holder: record.text(HOLDER).map(str::to_owned),
-            reserved_until: record.number(&key, RESERVED_UNTIL)?,
-            until: at(LEASE_UNTIL)?,
-        })
-    };
-    Ok(WorkerRecord {
-        id: id_of(name, record)?,
-        host_name: text(HOST)?,
-        port: text(PORT)?,
-        kind: record.int(KIND).and_then(WorkerKind::from_code).ok_or_else(|| bad(KIND))?,
-        launched: at(LAUNCHED)?,
-        created: at(CREATED)?,
-        lease,
-    })
+    let went_back = assigned.largest().is_some_and(|last| largest < last);
+    if is_another || went_back { Err(replaced_store(RECORDS, worker)) } else { Ok(()) }
 }

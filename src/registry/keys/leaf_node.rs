@@ -3,10 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::session::{KeySession, unexpected};
-use super::wire::{ANY_VERSION, Access, at_version, code, create, operation, read, set_data};
-use super::{Deadline, Error, ZooKeeper};
-use crate::backend::keys::{KeyStore, Session};
+use crate::backend::keys::{Error, Node, NodeSession};
 
 /// The random bits at the end of what this library writes.
 const BITS: u32 = 64;
@@ -23,12 +20,10 @@ pub struct LeafServer {
 /// A node of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeafNode {
-    pub path: String,
     /// The worker id.
     pub number: u64,
-    /// How often its data was written. Nobody removes such a node.
-    pub version: i32,
-    pub data: String,
+    /// Nobody removes it.
+    pub node: Node,
 }
 
 /// What a server writes in its node.
@@ -101,111 +96,40 @@ fn read_mark(text: &str) -> Option<u64> {
     is_mark.then(|| bits.fold(0, |mark, bit| mark << 1 | bit))
 }
 
-impl ZooKeeper {
-    /// Runs `call` in a session of its own.
-    pub fn leaf<T>(
-        &self,
-        deadline: &Deadline,
-        call: impl FnOnce(&mut LeafSession<'_>) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let servers = self.current()?;
-        let mut session = LeafSession(servers.session(deadline)?);
-        let result = call(&mut session);
-        session.0.end();
-        result
-    }
-}
-
-/// A session that reads and writes Leaf's nodes.
-pub struct LeafSession<'d>(KeySession<'d>);
-
-impl LeafSession<'_> {
+impl LeafServer {
     /// The node of the server, if it has one: the newest, of several. Never that with the number 0:
     /// Leaf's servers that start where there is no node yet take the worker id 0 without reading
     /// which number they were given, all of them.
-    pub fn find(&mut self, server: &LeafServer) -> Result<Option<LeafNode>, Error> {
-        let folder = &server.folder;
-        self.0.sync_now()?;
-        let reply = self.0.ask_one(operation::GET_CHILDREN, read(folder))?;
-        match reply.code {
-            code::OK => {}
-            code::NO_NODE => return Ok(None),
-            other => return Err(unexpected(other, folder)),
-        }
-        let (names, _) = reply.children().ok_or_else(|| self.0.foreign())?;
-        let numbers = names.iter().filter_map(|name| Some((server.number(name)?, name)));
+    pub fn find(&self, session: &mut NodeSession<'_>) -> Result<Option<LeafNode>, Error> {
+        let names = session.children(&self.folder)?;
+        let numbers = names.iter().filter_map(|name| Some((self.number(name)?, name)));
         let Some((number, name)) = numbers.max().filter(|(number, _)| *number > 0) else {
             return Ok(None);
         };
-        let path = format!("{folder}/{name}");
-        let reply = self.0.ask_one(operation::GET_DATA, read(&path))?;
-        if reply.code != code::OK {
-            return Err(unexpected(reply.code, &path));
-        }
-        let (data, stat) = reply.data().ok_or_else(|| self.0.foreign())?;
-        let data = String::from_utf8_lossy(data).into_owned();
-        Ok(Some(LeafNode { path, number, version: stat.version, data }))
+        let node = session.read(format!("{}/{name}", self.folder))?;
+        Ok(Some(LeafNode { number, node }))
     }
 
     /// The number that the next node gets, at the least; `None` where there is no folder yet.
-    pub fn next_number(&mut self, server: &LeafServer) -> Result<Option<u64>, Error> {
-        let reply = self.0.ask_one(operation::EXISTS, read(&server.folder))?;
-        match reply.code {
-            code::OK => {
-                let stat = reply.stat().ok_or_else(|| self.0.foreign())?;
-                Ok(Some(stat.made.unsigned_abs()))
-            }
-            code::NO_NODE => Ok(None),
-            other => Err(unexpected(other, &server.folder)),
-        }
+    pub fn next_number(&self, session: &mut NodeSession<'_>) -> Result<Option<u64>, Error> {
+        session.made_below(&self.folder)
     }
 
     /// Makes a node of the server with this data. Everybody may write it, as the nodes that Leaf
     /// makes.
-    pub fn create(&mut self, server: &LeafServer, data: &str) -> Result<LeafNode, Error> {
-        let folder = &server.folder;
-        self.0.make(folder, Access::Everybody)?;
-        let start = format!("{folder}/{}", server.prefix());
+    pub fn make_node(&self, session: &mut NodeSession<'_>, data: &str) -> Result<LeafNode, Error> {
+        session.make(&self.folder)?;
+        let start = format!("{}/{}", self.folder, self.prefix());
         loop {
-            let body = create(&start, data, Access::Everybody, true);
-            let reply = self.0.ask_one(operation::CREATE, body)?;
-            if reply.code != code::OK {
-                return Err(unexpected(reply.code, &start));
-            }
-            let path = reply.path().ok_or_else(|| self.0.foreign())?.to_owned();
-            let name = path.strip_prefix(&format!("{folder}/"));
+            let node = session.make_numbered(&start, data)?;
+            let name = node.path.strip_prefix(&format!("{}/", self.folder));
             // A number above ten digits is no worker id in any case.
-            let number = name.and_then(|name| server.number(name)).unwrap_or(u64::MAX);
+            let number = name.and_then(|name| self.number(name)).unwrap_or(u64::MAX);
             if number > 0 {
-                return Ok(LeafNode { path, number, version: 0, data: data.to_owned() });
+                return Ok(LeafNode { number, node });
             }
             // Not left to be taken for this server's.
-            self.remove(&path)?;
-        }
-    }
-
-    /// Removes a node that was made and is not to be used.
-    pub fn remove(&mut self, path: &str) -> Result<(), Error> {
-        let reply = self.0.ask_one(operation::DELETE, at_version(path, ANY_VERSION))?;
-        match reply.code {
-            code::OK | code::NO_NODE => Ok(()),
-            other => Err(unexpected(other, path)),
-        }
-    }
-
-    /// Gives the node its data, unless another has written it since, or removed it. Returns whether
-    /// it has.
-    pub fn write(&mut self, node: &mut LeafNode, data: String) -> Result<bool, Error> {
-        let body = set_data(&node.path, &data, node.version);
-        let reply = self.0.ask_one(operation::SET_DATA, body)?;
-        match reply.code {
-            code::OK => {
-                node.version = reply.stat().ok_or_else(|| self.0.foreign())?.version;
-                node.data = data;
-                Ok(true)
-            }
-            code::BAD_VERSION | code::NO_NODE => Ok(false),
-            other => Err(unexpected(other, &node.path)),
+            session.remove(&node.path)?;
         }
     }
 }

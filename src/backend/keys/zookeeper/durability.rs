@@ -12,7 +12,7 @@ use ureq::Agent;
 
 use super::connection::Server;
 use crate::backend::address::key_server::server_name;
-use crate::backend::deadline::Deadline;
+use crate::backend::call::Deadline;
 use crate::backend::error::Error;
 
 /// The longest answer to a word, and of the admin server.
@@ -38,11 +38,11 @@ pub fn check(
         return Err(unsynced(server, "writes and syncs nothing, as it does with forceSync=no"));
     }
     let properties = if admin == 0 { None } else { properties(server, admin, deadline) };
-    properties.map_or(Ok(()), |properties| judge(server, &properties, has_user))
+    properties.map_or(Ok(()), |properties| check_properties(server, &properties, has_user))
 }
 
 /// Refuses a server with these properties if it may lose what it has confirmed.
-fn judge(
+fn check_properties(
     server: &Server<'_>,
     properties: &Map<String, Value>,
     has_user: bool,
@@ -218,7 +218,7 @@ mod tests {
     use std::net::TcpListener;
     use std::time::Duration;
 
-    use super::{Counts, Deadline, Server, Status, ask, judge, read_properties};
+    use super::{Counts, Deadline, Server, Status, ask, check_properties, read_properties};
 
     /// Behind a proxy, another one may be asked, which is stopped.
     #[test]
@@ -254,22 +254,22 @@ mod tests {
     #[test]
     fn a_setting_that_loses_writes_is_refused() {
         let server = Server { place: &("h".to_owned(), 2181), tls: None };
-        let judged = |setting: &str, has_user| {
+        let checked = |setting: &str, has_user| {
             let answer = format!(
                 "{{\"java.version\" : \"17.0.15\", {setting}\n \"command\" : \
                  \"system_properties\", \"error\" : null}}"
             );
             let properties = read_properties(answer.as_bytes()).unwrap();
-            judge(&server, &properties, has_user).map_err(|error| format!("{error:?}"))
+            check_properties(&server, &properties, has_user).map_err(|error| format!("{error:?}"))
         };
-        judged("", true).unwrap();
-        judged("\"zookeeper.forceSync\" : \"yes\",", true).unwrap();
-        let error = judged("\"zookeeper.forceSync\" : \"no\",", false).unwrap_err();
+        checked("", true).unwrap();
+        checked("\"zookeeper.forceSync\" : \"yes\",", true).unwrap();
+        let error = checked("\"zookeeper.forceSync\" : \"no\",", false).unwrap_err();
         assert!(error.contains("forceSync=no"), "{error}");
-        let error = judged("\"zookeeper.snapshot.trust.empty\" : \"true\",", false).unwrap_err();
+        let error = checked("\"zookeeper.snapshot.trust.empty\" : \"true\",", false).unwrap_err();
         assert!(error.contains("snapshot.trust.empty=true"), "{error}");
-        judged("\"zookeeper.skipACL\" : \"yes\",", false).unwrap();
-        let error = judged("\"zookeeper.skipACL\" : \"yes\",", true).unwrap_err();
+        checked("\"zookeeper.skipACL\" : \"yes\",", false).unwrap();
+        let error = checked("\"zookeeper.skipACL\" : \"yes\",", true).unwrap_err();
         assert!(error.contains("skipACL=yes"), "{error}");
         assert_eq!(read_properties(b"{\"command\": \"ruok\"}"), None);
         assert_eq!(read_properties(b"<html>"), None);

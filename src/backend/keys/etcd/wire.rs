@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::backend::keys::{Action, Change, Entry, Version};
 
 /// What is asked.
-pub struct Question {
+pub struct Request {
     pub path: &'static str,
     pub body: String,
     /// Whether it may change anything. If no answer comes, it is unknown whether it did.
@@ -26,32 +26,32 @@ pub struct Header {
 }
 
 /// What is wrong with an answer.
-pub type Bad = &'static str;
+pub type Malformed = &'static str;
 
-const NOT_ETCD: Bad = "its answer is not one of etcd";
+const NOT_ETCD: Malformed = "its answer is not one of etcd";
 
-impl Question {
+impl Request {
     /// Reads `keys`, together.
-    pub fn read(keys: &[String]) -> Question {
+    pub fn read(keys: &[String]) -> Request {
         let ranges = keys.iter().map(|key| json!({"request_range": {"key": encoded(key)}}));
         let body = json!({"success": ranges.collect::<Vec<_>>()});
-        Question { path: "/v3/kv/txn", body: body.to_string(), is_write: false }
+        Request { path: "/v3/kv/txn", body: body.to_string(), is_write: false }
     }
 
     /// Reads at most `limit` keys that begin with `folder`, which ends with a slash, from the one
     /// after `last`.
-    pub fn list(folder: &str, last: Option<&str>, limit: usize) -> Question {
+    pub fn list(folder: &str, last: Option<&str>, limit: usize) -> Request {
         let from = last.map_or_else(|| folder.to_owned(), |last| format!("{last}\0"));
         // The character after the slash.
         let end = format!("{}0", folder.trim_end_matches('/'));
         let body = json!({
             "key": encoded(&from), "range_end": encoded(&end), "limit": limit.to_string(),
         });
-        Question { path: "/v3/kv/range", body: body.to_string(), is_write: false }
+        Request { path: "/v3/kv/range", body: body.to_string(), is_write: false }
     }
 
     /// Makes the `changes` of keys, which are named in full.
-    pub fn commit<'a>(changes: impl Iterator<Item = (String, &'a Change<'a>)>) -> Question {
+    pub fn commit<'a>(changes: impl Iterator<Item = (String, &'a Change<'a>)>) -> Request {
         let (mut compare, mut success) = (Vec::new(), Vec::new());
         for (key, change) in changes {
             let key = encoded(&key);
@@ -77,33 +77,33 @@ impl Question {
             }
         }
         let body = json!({"compare": compare, "success": success});
-        Question { path: "/v3/kv/txn", body: body.to_string(), is_write: true }
+        Request { path: "/v3/kv/txn", body: body.to_string(), is_write: true }
     }
 
     /// Removes `key`, which is not there. That changes no revision, and is written to the logs of
     /// the members as each transaction is. It may be sent again.
-    pub fn nothing(key: &str) -> Question {
+    pub fn nothing(key: &str) -> Request {
         let body = json!({"success": [{"request_delete_range": {"key": encoded(key)}}]});
-        Question { path: "/v3/kv/txn", body: body.to_string(), is_write: false }
+        Request { path: "/v3/kv/txn", body: body.to_string(), is_write: false }
     }
 
-    pub fn token(user: &str, password: &str) -> Question {
+    pub fn token(user: &str, password: &str) -> Request {
         let body = json!({"name": user, "password": password}).to_string();
-        Question { path: "/v3/auth/authenticate", body, is_write: false }
+        Request { path: "/v3/auth/authenticate", body, is_write: false }
     }
 
-    pub fn status() -> Question {
+    pub fn status() -> Request {
         let body = "{}".to_owned();
-        Question { path: "/v3/maintenance/status", body, is_write: false }
+        Request { path: "/v3/maintenance/status", body, is_write: false }
     }
 
-    pub fn members() -> Question {
-        Question { path: "/v3/cluster/member/list", body: "{}".to_owned(), is_write: false }
+    pub fn members() -> Request {
+        Request { path: "/v3/cluster/member/list", body: "{}".to_owned(), is_write: false }
     }
 }
 
 impl Header {
-    pub fn of(answer: &Value) -> Result<Header, Bad> {
+    pub fn of(answer: &Value) -> Result<Header, Malformed> {
         let header = &answer["header"];
         let number = |name: &str| number(&header[name]);
         let header = Header {
@@ -116,8 +116,8 @@ impl Header {
     }
 }
 
-/// What the answer to [`Question::read`] says of `keys`.
-pub fn values(answer: &Value, keys: &[String]) -> Result<Vec<Option<Entry>>, Bad> {
+/// What the answer to [`Request::read`] says of `keys`.
+pub fn values(answer: &Value, keys: &[String]) -> Result<Vec<Option<Entry>>, Malformed> {
     let responses = answer["responses"].as_array().ok_or(NOT_ETCD)?;
     if responses.len() != keys.len() {
         return Err("its answer has another number of keys than it was asked for");
@@ -133,15 +133,15 @@ pub fn values(answer: &Value, keys: &[String]) -> Result<Vec<Option<Entry>>, Bad
     responses.iter().zip(keys).map(value).collect()
 }
 
-/// The keys in the answer to [`Question::list`], in full, in their order; and whether there are
+/// The keys in the answer to [`Request::list`], in full, in their order; and whether there are
 /// more.
-pub fn page(answer: &Value) -> Result<(Vec<(String, Entry)>, bool), Bad> {
+pub fn page(answer: &Value) -> Result<(Vec<(String, Entry)>, bool), Malformed> {
     let found = entries(answer)?;
     let is_more = answer["more"].as_bool().unwrap_or(false);
     Ok((found, is_more))
 }
 
-fn entries(range: &Value) -> Result<Vec<(String, Entry)>, Bad> {
+fn entries(range: &Value) -> Result<Vec<(String, Entry)>, Malformed> {
     let Some(pairs) = range.get("kvs") else {
         // What is empty is left out.
         return if range.is_object() { Ok(Vec::new()) } else { Err(NOT_ETCD) };
@@ -162,7 +162,7 @@ fn entries(range: &Value) -> Result<Vec<(String, Entry)>, Bad> {
 }
 
 /// Numbers of 64 bits are texts in the gateway's JSON. Zero is left out.
-pub fn number(value: &Value) -> Result<u64, Bad> {
+pub fn number(value: &Value) -> Result<u64, Malformed> {
     let number = match value {
         Value::Null => Some(0),
         Value::String(text) => text.parse().ok(),

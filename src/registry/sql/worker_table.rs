@@ -9,12 +9,13 @@ use std::ops::RangeInclusive;
 use std::time::{Duration, SystemTime};
 
 use crate::backend::error::random_text;
-use crate::backend::sql::{Database, Error, Row, Schema, Transaction, Value, Words};
+use crate::backend::sql::{Database, Error, ErrorPhrases, Row, Schema, Transaction, Value};
 use crate::clock::from_unix_ms;
 use crate::layout::{FieldOrder, Layout};
 use crate::registry::host::Host;
 use crate::registry::rules::{
-    Config, Fault, GivenBefore, Ids, check_use, layout_of, lease_of, next_id, others, whole_ms,
+    AssignedSnapshot, Config, Fault, Ids, check_use, layout_of, lease_of, next_id, replaced_store,
+    whole_ms,
 };
 use crate::registry::{Lease, RegistryError, Request};
 
@@ -30,12 +31,12 @@ pub trait Tables: Database {
     /// Returns the version of the schema, the layout, and the range of ids, as numbers.
     // The last column is there for its table, which the schemas make last: a transaction that sees
     // it sees all that is made before.
-    const USED_WITH: &'static str = "SELECT version, time_bits, worker_bits, sequence_bits, \
+    const READ_STATE: &'static str = "SELECT version, time_bits, worker_bits, sequence_bits, \
         worker_first, tick_ms, epoch_ms, ids_from, ids_to, \
         (SELECT MAX(id) FROM uidring_worker_node) \
         FROM uidring_layout WHERE id = 1";
     /// Stores the layout and the range of ids.
-    const USE_WITH: &'static str = "UPDATE uidring_layout SET time_bits = ?, worker_bits = ?, \
+    const WRITE_STATE: &'static str = "UPDATE uidring_layout SET time_bits = ?, worker_bits = ?, \
         sequence_bits = ?, worker_first = ?, tick_ms = ?, epoch_ms = ?, ids_from = ?, ids_to = ? \
         WHERE id = 1";
     /// Returns the largest id ever given, that of a deleted row too, or 0 before the first; and the
@@ -55,15 +56,15 @@ pub trait Tables: Database {
         Ok(())
     }
 
-    const WORDS: Words = Words {
-        what: "the registry",
-        no_tables: "its tables are not there; start a generator with it, which makes them",
-        foreign_tables: "its tables uidring_layout and uidring_worker_node are not those of the \
-            schema; use the uidring that made them, or give the registry a database of its own, \
-            where worker ids begin at 1",
-        foreign_file: "give the registry a file of its own",
-        beside: "",
-        rights: "give this user the rights to select, insert and update in its two tables",
+    const PHRASES: ErrorPhrases = ErrorPhrases {
+        subject: "the registry",
+        missing_tables: "its tables are not there; start a generator with it, which makes them",
+        incompatible_tables: "its tables uidring_layout and uidring_worker_node are not those of \
+            the schema; use the uidring that made them, or give the registry a database of its \
+            own, where worker ids begin at 1",
+        not_a_database: "give the registry a file of its own",
+        unrelated_tables: "",
+        permissions: "give this user the rights to select, insert and update in its two tables",
     };
 }
 
@@ -83,8 +84,8 @@ fn lost_row() -> Error {
     )
 }
 
-pub(super) fn foreign_tables() -> Error {
-    Error::ForeignTables(None)
+pub(super) fn incompatible_tables() -> Error {
+    Error::IncompatibleTables(None)
 }
 
 pub(super) fn rows<D: Tables>(
@@ -120,13 +121,13 @@ fn not_written() -> Error {
 }
 
 /// The layout that the registry was first used with, and which of its ids it gives.
-pub(super) fn used_with<D: Tables>(
+pub(super) fn read_state<D: Tables>(
     transaction: &mut Transaction<'_>,
     lock: bool,
 ) -> Result<Option<(Layout, RangeInclusive<u64>)>, Error> {
     // This lock serializes starts.
     let lock = if lock { " {for update}" } else { "" };
-    let Some(row) = rows::<D>(transaction, &format!("{}{lock}", D::USED_WITH), &[])?.pop() else {
+    let Some(row) = rows::<D>(transaction, &format!("{}{lock}", D::READ_STATE), &[])?.pop() else {
         // A file has no such row before its first use.
         return if D::IS_FILE && largest_given::<D>(transaction)? == 0 {
             Ok(None)
@@ -139,8 +140,8 @@ pub(super) fn used_with<D: Tables>(
         [Value::Int(version), ..] if *version != known => {
             return Err(Error::other_version(*version, known));
         }
-        [_, numbers @ ..] => numbers.get(..USED_WITH_NUMBERS).ok_or_else(foreign_tables)?,
-        [] => return Err(foreign_tables()),
+        [_, numbers @ ..] => numbers.get(..STATE_NUMBERS).ok_or_else(incompatible_tables)?,
+        [] => return Err(incompatible_tables()),
     };
     if numbers.iter().all(|number| matches!(number, Value::Null)) {
         return Ok(None);
@@ -155,8 +156,8 @@ pub(super) fn used_with<D: Tables>(
     }
 }
 
-/// How many numbers `USED_WITH` returns after the version.
-const USED_WITH_NUMBERS: usize = 8;
+/// How many numbers `READ_STATE` returns after the version.
+const STATE_NUMBERS: usize = 8;
 
 /// A layout, as a row has it.
 pub(super) fn numbers_of(layout: &Layout) -> [Value; 6] {
@@ -171,14 +172,14 @@ pub(super) fn numbers_of(layout: &Layout) -> [Value; 6] {
 }
 
 /// Stores the layout and the ids.
-fn use_with<D: Tables>(
+fn write_state<D: Tables>(
     transaction: &mut Transaction<'_>,
     layout: &Layout,
     ids: &RangeInclusive<u64>,
 ) -> Result<(), Error> {
     let mut values = numbers_of(layout).to_vec();
     values.extend([(*ids.start()).into(), (*ids.end()).into()]);
-    write_row::<D>(transaction, D::USE_WITH, &values)
+    write_row::<D>(transaction, D::WRITE_STATE, &values)
 }
 
 /// The largest id ever given, even if its row is deleted. 0 before the first.
@@ -193,14 +194,14 @@ fn largest_given_and_now<D: Tables>(
     let row = rows::<D>(transaction, D::LARGEST_GIVEN, &[])?.pop().ok_or_else(lost_row)?;
     match row[..] {
         [Value::Int(largest), Value::Int(now)] => Ok((number(largest)?, now)),
-        _ => Err(foreign_tables()),
+        _ => Err(incompatible_tables()),
     }
 }
 
 /// Notes the database's time. A file has none of its own.
-fn note_time<D: Tables>(given: &GivenBefore, now: i64) {
+fn note_time<D: Tables>(assigned: &AssignedSnapshot, now: i64) {
     if !D::IS_FILE {
-        given.note_time(now);
+        assigned.note_time(now);
     }
 }
 
@@ -208,26 +209,26 @@ fn note_time<D: Tables>(given: &GivenBefore, now: i64) {
 /// `worker` shows it.
 fn check_identity<D: Tables>(
     transaction: &mut Transaction<'_>,
-    given: &GivenBefore,
+    assigned: &AssignedSnapshot,
     worker: u64,
 ) -> Result<(), Error> {
     let (largest, now) = largest_given_and_now::<D>(transaction)?;
-    note_time::<D>(given, now);
+    note_time::<D>(assigned, now);
     let sql = "SELECT created, reserved_until FROM {workers} WHERE id = ?";
     let row = rows::<D>(transaction, sql, &[worker.into()])?.pop();
     // The row of an id may have been deleted.
     let is_another = match row.as_deref() {
         Some([Value::Int(created), reserved_until]) => {
             let reserved_until = reserved_until.int().map(number).transpose()?;
-            given.contradicts(worker, *created, reserved_until)
+            assigned.contradicts(worker, *created, reserved_until)
         }
         _ => false,
     };
-    let went_back = given.largest().is_some_and(|last| largest < last);
+    let went_back = assigned.largest().is_some_and(|last| largest < last);
     if !is_another && !went_back {
         return Ok(());
     }
-    Err(others(RECORDS, worker))
+    Err(replaced_store(RECORDS, worker))
 }
 
 /// When an id was last given.
@@ -242,7 +243,7 @@ pub(super) fn last_assigned<D: Tables>(
 }
 
 /// Refuses to create a registry whose ids could be those of another system.
-pub(super) fn may_begin<D: Tables>(
+pub(super) fn check_first_use<D: Tables>(
     transaction: &mut Transaction<'_>,
     config: &Config,
     request: &Request,
@@ -253,33 +254,33 @@ pub(super) fn may_begin<D: Tables>(
 
 /// Gives an id to a process that has the ids `given`. Returns its lease, the time at which its row
 /// was written, and whether it is the first of the registry.
-pub(super) fn give<D: Tables>(
+pub(super) fn assign<D: Tables>(
     transaction: &mut Transaction<'_>,
     config: &Config,
     request: &Request,
-    given: &GivenBefore,
+    assigned: &AssignedSnapshot,
 ) -> Result<(Lease, i64, bool), Fault> {
     let layout = request.layout;
     let ids = config.ids.of(&layout)?;
-    let used_with = used_with::<D>(transaction, true)?;
-    let is_new = used_with.is_none();
-    if let Some(last) = given.largest() {
-        check_identity::<D>(transaction, given, last)?;
-        if used_with.is_none() {
-            return Err(others(RECORDS, last).into());
+    let read_state = read_state::<D>(transaction, true)?;
+    let is_new = read_state.is_none();
+    if let Some(last) = assigned.largest() {
+        check_identity::<D>(transaction, assigned, last)?;
+        if read_state.is_none() {
+            return Err(replaced_store(RECORDS, last).into());
         }
     }
-    match used_with {
+    match read_state {
         None => {
             D::check_others(transaction, &ids, config.ids != Ids::ALL)?;
-            use_with::<D>(transaction, &layout, &ids)?;
+            write_state::<D>(transaction, &layout, &ids)?;
         }
         Some(remembered) => check_use(&remembered, layout, &ids)?,
     }
     let host = config.host();
     let Some(duration) = config.lease else {
         let (worker, created) = new_worker::<D>(transaction, &host, &ids)?;
-        note_time::<D>(given, created);
+        note_time::<D>(assigned, created);
         return Ok((Lease::permanent(worker, &layout), created, is_new));
     };
     // A stale write never matches a later lease.
@@ -297,12 +298,12 @@ pub(super) fn give<D: Tables>(
         if refused == Some((free.worker, free.reserved_until)) {
             return Err(not_written().into());
         }
-        if given.contradicts(free.worker, free.created, Some(free.reserved_until)) {
-            return Err(others(RECORDS, free.worker).into());
+        if assigned.contradicts(free.worker, free.created, Some(free.reserved_until)) {
+            return Err(replaced_store(RECORDS, free.worker).into());
         }
-        note_time::<D>(given, free.now);
+        note_time::<D>(assigned, free.now);
         let lease = lease(free.worker, request.now.max(free.reserved_until + 1));
-        if lend_again::<D>(transaction, &free, &grant(&lease))? {
+        if reassign::<D>(transaction, &free, &grant(&lease))? {
             return Ok((lease, free.created, is_new));
         }
         refused = Some((free.worker, free.reserved_until));
@@ -314,9 +315,9 @@ pub(super) fn give<D: Tables>(
         }
         new => new?,
     };
-    note_time::<D>(given, created);
+    note_time::<D>(assigned, created);
     let lease = lease(worker, request.now);
-    write_row::<D>(transaction, LEND, &lend(worker, &grant(&lease)))?;
+    write_row::<D>(transaction, ASSIGN_FREE, &lend(worker, &grant(&lease)))?;
     Ok((lease, created, is_new))
 }
 
@@ -341,8 +342,8 @@ fn new_worker<D: Tables>(
     host: &Host,
     ids: &RangeInclusive<u64>,
 ) -> Result<(u64, i64), Fault> {
-    let (given, now) = largest_given_and_now::<D>(transaction)?;
-    let worker = next_id(given, ids)?;
+    let (largest, now) = largest_given_and_now::<D>(transaction)?;
+    let worker = next_id(largest, ids)?;
     let sql = "INSERT INTO {workers} (id, host_name, port, type, launch_date, modified, created) \
                VALUES (?, ?, ?, ?, {now}, {now}, ?)";
     let values = [
@@ -362,7 +363,7 @@ fn new_worker<D: Tables>(
 }
 
 /// A leased id without a holder.
-struct Free {
+struct FreeId {
     worker: u64,
     reserved_until: u64,
     created: i64,
@@ -384,7 +385,7 @@ fn free<D: Tables>(
     transaction: &mut Transaction<'_>,
     ids: &RangeInclusive<u64>,
     latest: u64,
-) -> Result<Option<Free>, Error> {
+) -> Result<Option<FreeId>, Error> {
     // Somebody may have inserted a row with another id.
     let sql = "SELECT id, reserved_until, created, {now} FROM {workers} \
                WHERE lease_until <= {now} AND reserved_until < ? AND id BETWEEN ? AND ? \
@@ -395,28 +396,28 @@ fn free<D: Tables>(
             [Value::Int(id), Value::Int(reserved_until), Value::Int(created), Value::Int(now)],
         ) => {
             let (worker, reserved_until) = (number(*id)?, number(*reserved_until)?);
-            Ok(Some(Free { worker, reserved_until, created: *created, now: *now }))
+            Ok(Some(FreeId { worker, reserved_until, created: *created, now: *now }))
         }
-        Some(_) => Err(foreign_tables()),
+        Some(_) => Err(incompatible_tables()),
         None => Ok(None),
     }
 }
 
 /// Gives an id again. Returns false if its holder has returned and reserved more since the id was
 /// found free.
-fn lend_again<D: Tables>(
+fn reassign<D: Tables>(
     transaction: &mut Transaction<'_>,
-    free: &Free,
+    free: &FreeId,
     grant: &LeaseGrant<'_>,
 ) -> Result<bool, Error> {
     let mut values = lend(free.worker, grant).to_vec();
     values.push(free.reserved_until.into());
-    Ok(write::<D>(transaction, &format!("{LEND} AND reserved_until = ?"), &values)? == 1)
+    Ok(write::<D>(transaction, &format!("{ASSIGN_FREE} AND reserved_until = ?"), &values)? == 1)
 }
 
-const LEND: &str = "UPDATE {workers} SET host_name = ?, port = ?, type = ?, launch_date = {now}, \
-                    modified = {now}, holder = ?, reserved_until = ?, lease_until = {now} + ? \
-                    WHERE id = ?";
+const ASSIGN_FREE: &str = "UPDATE {workers} SET host_name = ?, port = ?, type = ?, launch_date = \
+                    {now}, modified = {now}, holder = ?, reserved_until = ?, lease_until = {now} + \
+                    ? WHERE id = ?";
 
 fn lend(worker: u64, grant: &LeaseGrant<'_>) -> [Value; 7] {
     let LeaseGrant { host, holder, reserved_until, duration_ms } = *grant;
@@ -438,11 +439,11 @@ pub(super) fn reserve<D: Tables>(
     holder: &str,
     duration: Duration,
     last: u64,
-    given: &GivenBefore,
+    assigned: &AssignedSnapshot,
 ) -> Result<(), Fault> {
     // Another holder may have the id, and these may be other tables with the same id, or an old
     // copy of them with this holder.
-    check_identity::<D>(transaction, given, worker)?;
+    check_identity::<D>(transaction, assigned, worker)?;
     // Never lowers the value, because a write that timed out may take effect after the next one.
     let sql = "UPDATE {workers} SET reserved_until = {greatest}(reserved_until, ?), \
                lease_until = {now} + ?, modified = {now} WHERE id = ? AND holder = ?";
@@ -484,5 +485,5 @@ pub(super) fn revoke<D: Tables>(
 }
 
 fn number(number: i64) -> Result<u64, Error> {
-    u64::try_from(number).map_err(|_| foreign_tables())
+    u64::try_from(number).map_err(|_| incompatible_tables())
 }

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::answers::{Bad, Header};
-use super::meaning::CORRUPT;
+use super::diagnosis::CORRUPT;
+use super::wire::{Header, Malformed};
 use crate::backend::keys::Error;
 
 /// What a member says of itself.
@@ -22,7 +22,7 @@ type Version = [u64; 3];
 
 /// In which clusters a version loses what it has confirmed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Where {
+enum Affected {
     Everywhere,
     OneMember,
     /// A member has other data than the others after a crash, and confirms what they refuse.
@@ -33,24 +33,24 @@ enum Where {
 
 /// Versions that lose what they have confirmed, by their change logs: the first and the last of
 /// them, the clusters in which they do, and the version in which all of that is mended.
-const LOSSY: &[(Version, Version, Where, &str)] = &[
+const LOSSY: &[(Version, Version, Affected, &str)] = &[
     // A crash under load leaves members with other data.
-    ([3, 5, 0], [3, 5, 2], Where::Everywhere, "3.5.14"),
+    ([3, 5, 0], [3, 5, 2], Affected::Everywhere, "3.5.14"),
     // So does a member that recovers from a snapshot.
-    ([3, 4, 21], [3, 4, 21], Where::Everywhere, "3.4.22"),
-    ([3, 5, 5], [3, 5, 5], Where::Everywhere, "3.5.14"),
+    ([3, 4, 21], [3, 4, 21], Affected::Everywhere, "3.4.22"),
+    ([3, 5, 5], [3, 5, 5], Affected::Everywhere, "3.5.14"),
     // A transaction is confirmed before it is on the disk.
-    ([3, 4, 0], [3, 4, 20], Where::OneMember, "3.4.22"),
-    ([3, 5, 3], [3, 5, 4], Where::OneMember, "3.5.14"),
+    ([3, 4, 0], [3, 4, 20], Affected::OneMember, "3.4.22"),
+    ([3, 5, 3], [3, 5, 4], Affected::OneMember, "3.5.14"),
     // A crash during a defragmentation, up to 3.5.5, or a compaction makes revisions differ. After
     // a compaction they can in 3.4, too, before 3.4.32: see the documentation of the store.
-    ([3, 5, 3], [3, 5, 13], Where::SeveralMembers, "3.5.14"),
+    ([3, 5, 3], [3, 5, 13], Affected::SeveralMembers, "3.5.14"),
     // A member that starts again may have forgotten changes of users, and refuses writes for it.
-    ([3, 4, 0], [3, 4, 7], Where::SeveralWithUsers, "3.4.22"),
+    ([3, 4, 0], [3, 4, 7], Affected::SeveralWithUsers, "3.4.22"),
 ];
 
 impl Status {
-    pub fn of(answer: &Value) -> Result<Status, Bad> {
+    pub fn of(answer: &Value) -> Result<Status, Malformed> {
         let header = Header::of(answer)?;
         let version = answer["version"].as_str().ok_or("it does not tell its version")?;
         let errors = answer["errors"].as_array();
@@ -72,7 +72,7 @@ impl Status {
                 "its version is {version}, and this store needs 3.4 or later; upgrade it"
             )));
         }
-        if let Some(fixed) = self.fixed(|place| place == Where::Everywhere) {
+        if let Some(fixed) = self.fixed(|place| place == Affected::Everywhere) {
             return Some(Error::problem(format!(
                 "its version {version} can lose what it has confirmed; upgrade all members to \
                  {fixed} or later"
@@ -92,7 +92,7 @@ impl Status {
         let Status { version, .. } = self;
         let all = members["members"].as_array()?;
         let voting = all.iter().filter(|member| member["isLearner"].as_bool() != Some(true));
-        let alone = || self.fixed(|place| place == Where::OneMember);
+        let alone = || self.fixed(|place| place == Affected::OneMember);
         if let Some(fixed) = (voting.count() < 2).then(alone).flatten() {
             return Some(Error::problem(format!(
                 "its version {version} confirms transactions before they are on the disk if a \
@@ -102,7 +102,8 @@ impl Status {
         // A learner may be promoted at any time.
         let several = || {
             self.fixed(|place| {
-                place == Where::SeveralMembers || has_users && place == Where::SeveralWithUsers
+                place == Affected::SeveralMembers
+                    || has_users && place == Affected::SeveralWithUsers
             })
         };
         let fixed = (all.len() > 1).then(several).flatten()?;
@@ -114,7 +115,7 @@ impl Status {
     }
 
     /// In which version that is mended which makes this one lossy there.
-    fn fixed(&self, is_there: impl Fn(Where) -> bool) -> Option<&'static str> {
+    fn fixed(&self, is_there: impl Fn(Affected) -> bool) -> Option<&'static str> {
         let version = parts(&self.version);
         let mut lossy = LOSSY.iter().filter(|(first, last, ..)| (first..=last).contains(&&version));
         lossy.find(|(_, _, place, _)| is_there(*place)).map(|(.., fixed)| *fixed)
@@ -172,20 +173,20 @@ pub fn is_of_another(metrics: &str, member: u64) -> bool {
 }
 
 /// What to do about an address behind which another member answers than the one that was looked at.
-pub const SEVERAL: &str = "several members answer behind this address, so that the one that \
-                           confirms need not be the one that was looked at; name each of them in \
-                           the address";
+pub const SEVERAL_MEMBERS: &str = "several members answer behind this address, so that the one \
+                           that confirms need not be the one that was looked at; name each of them \
+                           in the address";
 
 /// What to do about a member whose version cannot be known.
-pub const HIDDEN: &str = "it tells its status to users with the role root alone, as 3.5.28 to \
-                          3.5.31 and 3.6.0 to 3.6.11 do, and no version at /version; upgrade it to \
-                          3.5.32, 3.6.12 or later, or let /version be asked";
+pub const HIDDEN_VERSION: &str = "it tells its status to users with the role root alone, as 3.5.28 \
+                          to 3.5.31 and 3.6.0 to 3.6.11 do, and no version at /version; upgrade it \
+                          to 3.5.32, 3.6.12 or later, or let /version be asked";
 
 pub const NO_SYNC: &str = "it does not sync its log, so that a power failure could take ids back \
                            that have been given; start it without --unsafe-no-fsync";
 
 /// Why a cluster whose answer has the header `now` is not the one that was `seen`.
-pub fn change(seen: &Header, now: &Header) -> Option<Error> {
+pub fn restored_cluster(seen: &Header, now: &Header) -> Option<Error> {
     let what = if now.cluster != seen.cluster {
         format!("its id is {:x} and was {:x}", now.cluster, seen.cluster)
     } else if now.revision < seen.revision {

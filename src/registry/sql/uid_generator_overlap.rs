@@ -3,17 +3,17 @@
 
 use std::ops::RangeInclusive;
 
-use super::table::{foreign_tables, numbers_of};
+use super::worker_table::{incompatible_tables, numbers_of};
 use crate::backend::sql::{Error, Transaction, Value};
 use crate::layout::Layout;
 use crate::registry::RegistryError;
 use crate::registry::rules::Fault;
 
 /// The columns that identify `UidGenerator`'s table.
-const COLUMNS: &[&str] = &["ID", "HOST_NAME", "PORT", "TYPE", "LAUNCH_DATE"];
+const WORKER_NODE_COLUMNS: &[&str] = &["ID", "HOST_NAME", "PORT", "TYPE", "LAUNCH_DATE"];
 
 /// The columns of this library's own table that say which ids it gives, and for which layout.
-const OWN_COLUMNS: &[&str] = &[
+const UIDRING_COLUMNS: &[&str] = &[
     "TIME_BITS",
     "WORKER_BITS",
     "SEQUENCE_BITS",
@@ -27,12 +27,12 @@ const OWN_COLUMNS: &[&str] = &[
 /// Refuses a registry of this library that is to give `ids` if the table of `UidGenerator` is in
 /// the same database. The layouts may be the same, and then equal worker ids give equal UIDs. Ids
 /// chosen by the user are accepted if all of them are above those that the table has given.
-pub fn check_beside(
+pub fn refuse_shared_database(
     transaction: &mut Transaction<'_>,
     ids: &RangeInclusive<u64>,
     are_chosen: bool,
 ) -> Result<(), Fault> {
-    if !transaction.has("WORKER_NODE", COLUMNS)? {
+    if !transaction.has("WORKER_NODE", WORKER_NODE_COLUMNS)? {
         return Ok(());
     }
     let last = largest(transaction)?;
@@ -46,12 +46,12 @@ pub fn check_beside(
 /// Refuses `worker`, an id of that table, if a registry of this library in the same database may
 /// give it for the same layout, or has given it: where the table is the newer of the two, its ids
 /// begin at 1 again.
-pub fn check_own(
+pub fn refuse_shared_id(
     transaction: &mut Transaction<'_>,
     layout: &Layout,
     worker: u64,
 ) -> Result<(), Fault> {
-    if !transaction.has("uidring_layout", OWN_COLUMNS)? {
+    if !transaction.has("uidring_layout", UIDRING_COLUMNS)? {
         return Ok(());
     }
     let sql = "SELECT ids_from, ids_to FROM uidring_layout WHERE time_bits = ? \
@@ -73,7 +73,7 @@ pub fn check_own(
 pub fn largest(transaction: &mut Transaction<'_>) -> Result<u64, Error> {
     let row = transaction.rows("SELECT MAX(ID) FROM WORKER_NODE", &[])?.pop();
     match row.as_deref() {
-        Some([Value::Int(last)]) => u64::try_from(*last).map_err(|_| foreign_tables()),
+        Some([Value::Int(last)]) => u64::try_from(*last).map_err(|_| incompatible_tables()),
         _ => Ok(0),
     }
 }

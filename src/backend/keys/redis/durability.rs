@@ -6,7 +6,8 @@
 use redis::{Cmd, Value};
 
 use super::Redis;
-use super::said::{good, meaning, said, strange, text};
+use super::diagnosis::{diagnose, message};
+use super::replies::{Info, command, numbers, ok_or_diagnose, text, unexpected_reply};
 use crate::backend::keys::Error;
 
 /// The settings that are asked for, in this order.
@@ -18,11 +19,11 @@ const SENTINELS: &str = "__sentinel__:hello";
 
 /// How a server keeps what it confirms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Keeping {
+pub struct Persistence {
     /// Whether it tells by `WAITAOF` that a write is on its disk.
-    pub tells: bool,
+    pub has_waitaof: bool,
     /// Whether it syncs before it answers, and not up to a second later.
-    pub is_always: bool,
+    pub syncs_always: bool,
 }
 
 /// The commands whose answers [`judge`] reads.
@@ -34,46 +35,39 @@ pub fn questions() -> Vec<Cmd> {
     all
 }
 
-pub fn command(words: &[&str]) -> Cmd {
-    let mut command = Cmd::new();
-    for word in words {
-        command.arg(*word);
-    }
-    command
-}
-
 /// Whether a server that answers so to [`questions`] keeps what it confirms. Its replicas count as
 /// none if the address says that they are never promoted.
-pub fn judge(answers: Vec<Value>, store: &Redis) -> Result<Keeping, Error> {
+pub fn judge(answers: Vec<Value>, store: &Redis) -> Result<Persistence, Error> {
     let mut answers = answers.into_iter();
     let mut info = String::new();
     for answer in answers.by_ref().take(4) {
-        info += &text(good(answer, store)?).ok_or_else(|| strange("INFO"))?;
+        info += &text(ok_or_diagnose(answer, store)?).ok_or_else(|| unexpected_reply("INFO"))?;
         info.push('\n');
     }
     let info = Info(&info);
-    of_its_kind(&info)?;
+    check_kind(&info)?;
     let watchers = answers.next().unwrap_or_default();
-    let watchers = number_of_watchers(good(watchers, store)?).ok_or_else(|| strange("PUBSUB"))?;
-    alone(&info, watchers, store.never_promoted)?;
+    let watchers = number_of_watchers(ok_or_diagnose(watchers, store)?)
+        .ok_or_else(|| unexpected_reply("PUBSUB"))?;
+    check_standalone(&info, watchers, store.never_promoted)?;
     if info.get("aof_enabled") == Some("0") {
-        return Err(no_file("no"));
+        return Err(no_append_only_file("no"));
     }
     let mut settings = Vec::new();
     for (name, answer) in SETTINGS.into_iter().zip(answers) {
         settings.push(setting(name, answer, store)?);
     }
     let [file, sync, no_sync, policy, limit] = &settings[..] else {
-        return Err(strange("CONFIG"));
+        return Err(unexpected_reply("CONFIG"));
     };
     if file != "yes" {
-        return Err(no_file(file));
+        return Err(no_append_only_file(file));
     }
     if info.get("aof_enabled") != Some("1") {
-        return Err(strange("INFO"));
+        return Err(unexpected_reply("INFO"));
     }
-    let tells = info.version() >= [7, 2, 0];
-    let is_always = synced(&info, sync, no_sync, tells)?;
+    let has_waitaof = info.version() >= [7, 2, 0];
+    let syncs_always = check_syncs(&info, sync, no_sync, has_waitaof)?;
     if policy != "noeviction" && limit != "0" {
         return Err(Error::problem(format!(
             "its maxmemory-policy is {policy} and its maxmemory is {limit}, so that it may throw \
@@ -90,17 +84,17 @@ pub fn judge(answers: Vec<Value>, store: &Redis) -> Result<Keeping, Error> {
     // While the file is written for the first time after it was switched on, nothing is kept, and a
     // server that does not tell by WAITAOF says the same of each later time.
     let is_rewritten = ["aof_rewrite_in_progress", "aof_rewrite_scheduled"];
-    if !tells && is_rewritten.into_iter().any(|name| info.get(name) != Some("0")) {
-        return Err(later(
+    if !has_waitaof && is_rewritten.into_iter().any(|name| info.get(name) != Some("0")) {
+        return Err(unreachable(
             "it rewrites its append-only file, and before Redis 7.2 none tells whether it keeps \
              anything until then; wait until it has, or use Redis 7.2 or later",
         ));
     }
-    Ok(Keeping { tells, is_always })
+    Ok(Persistence { has_waitaof, syncs_always })
 }
 
 /// Fails for what is no Redis that serves by itself, now.
-fn of_its_kind(info: &Info<'_>) -> Result<(), Error> {
+fn check_kind(info: &Info<'_>) -> Result<(), Error> {
     let problem = |what: &str| {
         Err(Error::problem(format!(
             "{what}; give the address of a Redis or Valkey that stands \
@@ -157,13 +151,13 @@ fn of_its_kind(info: &Info<'_>) -> Result<(), Error> {
     }
     match info.get("loading") {
         Some("0") => Ok(()),
-        _ => Err(later("it still reads its files after a start; wait until it has")),
+        _ => Err(unreachable("it still reads its files after a start; wait until it has")),
     }
 }
 
 /// Fails for a replica, and for a server whose replica may take its place: replicas follow a little
 /// behind, and one that is promoted has forgotten what it had not got yet.
-fn alone(info: &Info<'_>, watchers: i64, never_promoted: bool) -> Result<(), Error> {
+fn check_standalone(info: &Info<'_>, watchers: i64, never_promoted: bool) -> Result<(), Error> {
     match info.get("role") {
         Some("master") => {}
         Some("slave") => {
@@ -202,8 +196,13 @@ fn alone(info: &Info<'_>, watchers: i64, never_promoted: bool) -> Result<(), Err
 
 /// Whether a server with these settings syncs before it answers; it fails where it does not sync in
 /// time.
-fn synced(info: &Info<'_>, sync: &str, no_sync: &str, tells: bool) -> Result<bool, Error> {
-    let is_always = match (sync, tells_too_early(info)) {
+fn check_syncs(
+    info: &Info<'_>,
+    sync: &str,
+    no_sync: &str,
+    has_waitaof: bool,
+) -> Result<bool, Error> {
+    let syncs_always = match (sync, confirms_too_early(info)) {
         ("always", _) => true,
         ("everysec", Some(server)) => {
             return Err(Error::problem(format!(
@@ -212,7 +211,7 @@ fn synced(info: &Info<'_>, sync: &str, no_sync: &str, tells: bool) -> Result<boo
                  REWRITE, or use Redis 7.2, or 7.4.3 or later"
             )));
         }
-        ("everysec", None) if tells => false,
+        ("everysec", None) if has_waitaof => false,
         _ => {
             return Err(Error::problem(format!(
                 "its appendfsync is {sync}, so that a power failure could take ids back that have \
@@ -226,12 +225,12 @@ fn synced(info: &Info<'_>, sync: &str, no_sync: &str, tells: bool) -> Result<boo
              rewrites its file; run CONFIG SET no-appendfsync-on-rewrite no and CONFIG REWRITE"
         )));
     }
-    Ok(is_always)
+    Ok(syncs_always)
 }
 
 /// The name of a server whose `WAITAOF` is wrong unless it syncs before it answers: Redis 7.4.0 to
 /// 7.4.2, and Valkey from 8.0 on. The candidates for 8.0 of both have the version 7.9.
-fn tells_too_early(info: &Info<'_>) -> Option<String> {
+fn confirms_too_early(info: &Info<'_>) -> Option<String> {
     if let Some(version) = info.get("valkey_version") {
         return (numbers(version) >= [7, 3, 0]).then(|| format!("Valkey {version}"));
     }
@@ -241,14 +240,14 @@ fn tells_too_early(info: &Info<'_>) -> Option<String> {
     is_early.then(|| format!("Redis {}", info.get("redis_version").unwrap_or_default()))
 }
 
-fn no_file(value: &str) -> Error {
+fn no_append_only_file(value: &str) -> Error {
     Error::problem(format!(
         "its appendonly is {value}, so that it forgets what it has confirmed when it ends; run \
          CONFIG SET appendonly yes, CONFIG SET appendfsync always and CONFIG REWRITE"
     ))
 }
 
-fn later(problem: &str) -> Error {
+fn unreachable(problem: &str) -> Error {
     Error::Unreachable { problem: problem.to_owned(), source: None }
 }
 
@@ -256,24 +255,24 @@ fn later(problem: &str) -> Error {
 fn setting(name: &str, answer: Value, store: &Redis) -> Result<String, Error> {
     let pairs = match answer {
         Value::ServerError(error) if error.code() == "ERR" => {
-            let said = said(&error, store);
+            let message = message(&error, store);
             return Err(Error::Unusable {
                 problem: format!(
                     "it does not answer CONFIG GET, as most of those that are run for others do \
                      not, so that nobody can tell whether it keeps what it confirms (its {name}); \
                      use a Redis that answers"
                 ),
-                source: Some(said.into()),
+                source: Some(message.into()),
             });
         }
-        Value::ServerError(error) => return Err(meaning(&error, store)),
+        Value::ServerError(error) => return Err(diagnose(&error, store)),
         Value::Array(parts) => parts,
-        _ => return Err(strange("CONFIG")),
+        _ => return Err(unexpected_reply("CONFIG")),
     };
     let mut pairs = pairs.into_iter();
     while let (Some(key), Some(value)) = (pairs.next().and_then(text), pairs.next()) {
         if key.eq_ignore_ascii_case(name) {
-            return text(value).ok_or_else(|| strange("CONFIG"));
+            return text(value).ok_or_else(|| unexpected_reply("CONFIG"));
         }
     }
     Err(Error::problem(format!(
@@ -292,33 +291,12 @@ fn number_of_watchers(answer: Value) -> Option<i64> {
     }
 }
 
-/// The answer to `INFO`: lines with a name, a colon and a value.
-struct Info<'a>(&'a str);
-
-impl Info<'_> {
-    fn get(&self, name: &str) -> Option<&str> {
-        let value = |line| str::strip_prefix(line, name)?.strip_prefix(':');
-        self.0.lines().find_map(value).map(str::trim)
-    }
-
-    /// The version. A server with another name says which Redis it is as.
-    fn version(&self) -> [u32; 3] {
-        numbers(self.get("redis_version").unwrap_or_default())
-    }
-}
-
-/// The first three numbers of a version.
-fn numbers(version: &str) -> [u32; 3] {
-    let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
-    [(); 3].map(|()| numbers.next().unwrap_or(0))
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use redis::{Value, parse_redis_value};
 
-    use super::{Error, Keeping, Redis, judge};
+    use super::{Error, Persistence, Redis, judge};
 
     fn store() -> Redis {
         Redis::at("redis://h/0/ids").unwrap()
@@ -354,7 +332,7 @@ mod tests {
         info: [&str; 4],
         lines: &[(&str, &str)],
         changed: &[(&str, &str)],
-    ) -> Result<Keeping, Error> {
+    ) -> Result<Persistence, Error> {
         let mut answers: Vec<Value> = info
             .iter()
             .map(|section| {
@@ -374,7 +352,7 @@ mod tests {
         judge(answers, &store())
     }
 
-    fn problem(result: Result<Keeping, Error>) -> String {
+    fn problem(result: Result<Persistence, Error>) -> String {
         match result.unwrap_err() {
             Error::Unusable { problem, .. } => problem,
             Error::Unreachable { problem, .. } => format!("later: {problem}"),
@@ -384,19 +362,28 @@ mod tests {
 
     #[test]
     fn servers_that_keep_what_they_confirm_are_known() {
-        let always = Keeping { tells: false, is_always: true };
+        let always = Persistence { has_waitaof: false, syncs_always: true };
         assert_eq!(of(REDIS, &[], &[]).unwrap(), always);
         let valkey = [VALKEY, REDIS[1], REDIS[2], REDIS[3]];
-        assert_eq!(of(valkey, &[], &[]).unwrap(), Keeping { tells: true, is_always: true });
+        assert_eq!(
+            of(valkey, &[], &[]).unwrap(),
+            Persistence { has_waitaof: true, syncs_always: true }
+        );
         // It tells when the file was written for the first time.
         of(valkey, &[("aof_rewrite_in_progress", "1")], &[]).unwrap();
         of(REDIS, &[], &[("maxmemory", "1000")]).unwrap();
         of(REDIS, &[], &[("maxmemory-policy", "allkeys-lru")]).unwrap();
         for version in ["7.2.0", "7.4.1", "8.0.3", "10.0.0", "255.255.255"] {
-            assert!(of(REDIS, &[("redis_version", version)], &[]).unwrap().tells, "{version}");
+            assert!(
+                of(REDIS, &[("redis_version", version)], &[]).unwrap().has_waitaof,
+                "{version}"
+            );
         }
         for version in ["7.0.3", "7.0.15", "7.1.241", "7.1"] {
-            assert!(!of(REDIS, &[("redis_version", version)], &[]).unwrap().tells, "{version}");
+            assert!(
+                !of(REDIS, &[("redis_version", version)], &[]).unwrap().has_waitaof,
+                "{version}"
+            );
         }
     }
 
@@ -404,8 +391,8 @@ mod tests {
     fn versions_that_sync_too_late_or_too_little_are_refused() {
         for version in ["6.2.14", "6.2.21", "5.0.0", "7", "7.0.0", "7.0.2", "x"] {
             let problem = problem(of(REDIS, &[("redis_version", version)], &[]));
-            let said = format!("its version is {version}, and this store needs Redis 7.0.3");
-            assert!(problem.starts_with(&said), "{problem}");
+            let message = format!("its version is {version}, and this store needs Redis 7.0.3");
+            assert!(problem.starts_with(&message), "{problem}");
         }
     }
 
@@ -415,15 +402,19 @@ mod tests {
         let each_second = [("appendfsync", "everysec")];
         let valkey = [VALKEY, REDIS[1], REDIS[2], REDIS[3]];
         for version in ["7.2.0", "7.2.4", "7.2.14", "7.4.3", "8.0.0", "8.2.1", "255.255.255"] {
-            let keeping = of(REDIS, &[("redis_version", version)], &each_second).unwrap();
-            assert_eq!(keeping, Keeping { tells: true, is_always: false }, "{version}");
+            let persistence = of(REDIS, &[("redis_version", version)], &each_second).unwrap();
+            assert_eq!(
+                persistence,
+                Persistence { has_waitaof: true, syncs_always: false },
+                "{version}"
+            );
         }
         for version in ["7.4.0", "7.4.1", "7.4.2", "7.9.227"] {
             let lines = [("redis_version", version)];
             let problem = problem(of(REDIS, &lines, &each_second));
-            let said = format!("its appendfsync is everysec, and Redis {version} says");
-            assert!(problem.starts_with(&said), "{problem}");
-            assert!(of(REDIS, &lines, &[]).unwrap().is_always, "{version}");
+            let message = format!("its appendfsync is everysec, and Redis {version} says");
+            assert!(problem.starts_with(&message), "{problem}");
+            assert!(of(REDIS, &lines, &[]).unwrap().syncs_always, "{version}");
         }
         for version in ["7.2.4", "7.2.11"] {
             of(valkey, &[("valkey_version", version)], &each_second).unwrap();
@@ -431,15 +422,15 @@ mod tests {
         for version in ["7.9.240", "8.0.0", "8.1.4", "9.1.2", "10.0.0"] {
             let lines = [("valkey_version", version)];
             let problem = problem(of(valkey, &lines, &each_second));
-            let said = format!("its appendfsync is everysec, and Valkey {version} says");
-            assert!(problem.starts_with(&said), "{problem}");
-            assert!(of(valkey, &lines, &[]).unwrap().is_always, "{version}");
+            let message = format!("its appendfsync is everysec, and Valkey {version} says");
+            assert!(problem.starts_with(&message), "{problem}");
+            assert!(of(valkey, &lines, &[]).unwrap().syncs_always, "{version}");
         }
     }
 
     #[test]
     fn servers_that_do_not_are_refused() {
-        for (name, value, said) in [
+        for (name, value, message) in [
             ("loading", "1", "later: it still reads its files"),
             ("redis_mode", "cluster", "its redis_mode is cluster"),
             ("redis_mode", "sentinel", "it is a Sentinel"),
@@ -456,22 +447,22 @@ mod tests {
             ("executable", "/data/keydb-server", "it is KeyDB"),
         ] {
             let problem = problem(of(REDIS, &[(name, value)], &[]));
-            assert!(problem.starts_with(said), "{name}:{value}: {problem}");
+            assert!(problem.starts_with(message), "{name}:{value}: {problem}");
         }
-        for (name, value, said) in [
+        for (name, value, message) in [
             ("appendonly", "no", "its appendonly is no"),
             ("appendfsync", "everysec", "its appendfsync is everysec"),
             ("appendfsync", "no", "its appendfsync is no"),
             ("no-appendfsync-on-rewrite", "yes", "its no-appendfsync-on-rewrite is yes"),
         ] {
             let problem = problem(of(REDIS, &[], &[(name, value)]));
-            assert!(problem.starts_with(said), "{name} {value}: {problem}");
+            assert!(problem.starts_with(message), "{name} {value}: {problem}");
         }
         for policy in ["allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-ttl"] {
             let settings = [("maxmemory-policy", policy), ("maxmemory", "1000")];
             let problem = problem(of(REDIS, &[], &settings));
-            let said = format!("its maxmemory-policy is {policy} and its maxmemory is 1000");
-            assert!(problem.starts_with(&said), "{problem}");
+            let message = format!("its maxmemory-policy is {policy} and its maxmemory is 1000");
+            assert!(problem.starts_with(&message), "{problem}");
         }
     }
 
@@ -480,7 +471,7 @@ mod tests {
     fn servers_of_another_kind_are_refused() {
         let dragonfly = "# Server\r\ndragonfly_version:df-v1.21.2\r\nredis_version:7.2.0\r\n\
                          redis_mode:standalone\r\n";
-        for (server, said) in [
+        for (server, message) in [
             (dragonfly, "it is Dragonfly df-v1.21.2"),
             (
                 "# Server\r\nredis_version:7.0.0\r\nuidring_version:0.1.0\r\n",
@@ -491,7 +482,7 @@ mod tests {
             ("", "it does not say that it is Redis"),
         ] {
             let problem = problem(of([server, REDIS[1], REDIS[2], REDIS[3]], &[], &[]));
-            assert!(problem.starts_with(said), "{problem}");
+            assert!(problem.starts_with(message), "{problem}");
         }
         // One that says too little.
         for silent in 1..3 {
@@ -504,7 +495,7 @@ mod tests {
     /// What the managed ones answer, by their manuals, and others without a right.
     #[test]
     fn a_server_that_does_not_show_its_settings_is_refused() {
-        for (answer, said) in [
+        for (answer, message) in [
             ("-ERR unknown command 'CONFIG', with args\r\n", "it does not answer CONFIG GET"),
             ("-NOPERM this user has no permissions\r\n", "Denied"),
             ("*0\r\n", "it has no setting appendonly"),
@@ -516,7 +507,7 @@ mod tests {
             answers.push(Value::Array(vec![bulk("__sentinel__:hello"), Value::Int(0)]));
             answers.push(answer);
             let problem = problem(judge(answers, &store()));
-            assert!(problem.starts_with(said), "{problem}");
+            assert!(problem.starts_with(message), "{problem}");
         }
     }
 }

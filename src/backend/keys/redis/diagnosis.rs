@@ -1,18 +1,18 @@
 //! What the errors mean that Redis answers with.
 
-use redis::{ServerError, Value};
+use redis::ServerError;
 
 use super::Redis;
 use crate::backend::address::password_file::SEE_PASSWORD;
 use crate::backend::keys::Error;
-use crate::backend::server_message::fit;
+use crate::backend::server_message::sanitize;
 
 /// What a user needs, in the words of `ACL SETUSER`, which refuses a command that a server lacks.
 pub const RIGHTS: &str = "+select +info +config|get +pubsub|numsub +multi +exec +eval +get +mget \
                           +set +del +sadd +srem +smembers +time";
+
 /// What it needs from version 7.2 on, besides.
 pub const WAITAOF: &str = "+waitaof";
-
 const ANOTHER_KIND: &str = "a key there is of another kind, as others have made it; see which one, \
                             or name another folder in the address";
 const CLUSTER: &str = "it is a part of a Redis Cluster, in which a failover forgets writes that it \
@@ -24,45 +24,49 @@ const NO_SPACE: &str = "No space left";
 const ARGUMENTS: &str = ", with args beginning with";
 
 /// What is wrong, by the first word of the error and by what is in it. The first that fits counts.
-const KNOWN: &[(&str, &str, Kind)] = &[
-    ("NOPERM", "", Kind::Denied),
-    ("EXECABORT", "NOPERM", Kind::Denied),
+const ERRORS: &[(&str, &str, ErrorKind)] = &[
+    ("NOPERM", "", ErrorKind::Denied),
+    ("EXECABORT", "NOPERM", ErrorKind::Denied),
     // In a script.
-    ("ERR", "can't run this command", Kind::Denied),
-    ("ERR", "has no permissions", Kind::Denied),
-    ("ERR", "can't access at least one of the keys", Kind::Denied),
-    ("WRONGPASS", "", Kind::Unusable(SEE_PASSWORD)),
-    ("NOAUTH", "", Kind::Unusable("name the user and the password in the address")),
-    ("ERR", "without any password", Kind::Unusable("it asks for no password; leave it out")),
-    ("ERR", "no password is set", Kind::Unusable("it asks for no password; leave it out")),
-    ("ERR", "DB index", Kind::Unusable("see the number of the database in the address")),
-    ("ERR", "invalid DB", Kind::Unusable("see the number of the database in the address")),
-    ("ERR", "in cluster mode", Kind::Unusable(CLUSTER)),
-    ("ERR", "max number of clients", Kind::Later("see who uses its connections, or allow more")),
-    ("MOVED", "", Kind::Unusable(CLUSTER)),
-    ("ASK", "", Kind::Unusable(CLUSTER)),
-    ("CROSSSLOT", "", Kind::Unusable(CLUSTER)),
-    ("CLUSTERDOWN", "", Kind::Unusable(CLUSTER)),
-    ("DENIED", "", Kind::Unusable("it is in protected mode; give its users passwords")),
-    ("READONLY", "", Kind::Unusable("it is a replica; give the address of its master")),
-    ("WRONGTYPE", "", Kind::Unusable(ANOTHER_KIND)),
-    ("ERR", "is not an integer", Kind::Unusable(ANOTHER_KIND)),
-    ("MISCONF", NO_SPACE, Kind::Full),
-    ("MISCONF", "", Kind::Unusable("it cannot write its files; see its log")),
+    ("ERR", "can't run this command", ErrorKind::Denied),
+    ("ERR", "has no permissions", ErrorKind::Denied),
+    ("ERR", "can't access at least one of the keys", ErrorKind::Denied),
+    ("WRONGPASS", "", ErrorKind::Unusable(SEE_PASSWORD)),
+    ("NOAUTH", "", ErrorKind::Unusable("name the user and the password in the address")),
+    ("ERR", "without any password", ErrorKind::Unusable("it asks for no password; leave it out")),
+    ("ERR", "no password is set", ErrorKind::Unusable("it asks for no password; leave it out")),
+    ("ERR", "DB index", ErrorKind::Unusable("see the number of the database in the address")),
+    ("ERR", "invalid DB", ErrorKind::Unusable("see the number of the database in the address")),
+    ("ERR", "in cluster mode", ErrorKind::Unusable(CLUSTER)),
+    (
+        "ERR",
+        "max number of clients",
+        ErrorKind::Later("see who uses its connections, or allow more"),
+    ),
+    ("MOVED", "", ErrorKind::Unusable(CLUSTER)),
+    ("ASK", "", ErrorKind::Unusable(CLUSTER)),
+    ("CROSSSLOT", "", ErrorKind::Unusable(CLUSTER)),
+    ("CLUSTERDOWN", "", ErrorKind::Unusable(CLUSTER)),
+    ("DENIED", "", ErrorKind::Unusable("it is in protected mode; give its users passwords")),
+    ("READONLY", "", ErrorKind::Unusable("it is a replica; give the address of its master")),
+    ("WRONGTYPE", "", ErrorKind::Unusable(ANOTHER_KIND)),
+    ("ERR", "is not an integer", ErrorKind::Unusable(ANOTHER_KIND)),
+    ("MISCONF", NO_SPACE, ErrorKind::Full),
+    ("MISCONF", "", ErrorKind::Unusable("it cannot write its files; see its log")),
     (
         "OOM",
         "",
-        Kind::Unusable("its memory has reached maxmemory; raise that, or remove other keys"),
+        ErrorKind::Unusable("its memory has reached maxmemory; raise that, or remove other keys"),
     ),
-    ("LOADING", "", Kind::Later("it still reads its files after a start; wait until it has")),
-    ("BUSY", "", Kind::Later("a script of others keeps it busy; end that by SCRIPT KILL")),
-    ("NOREPLICAS", "", Kind::Later("it has fewer replicas than its min-replicas-to-write")),
-    ("MASTERDOWN", "", Kind::Later("it is a replica whose master is down")),
-    ("TRYAGAIN", "", Kind::Later("it moves keys to another server; try again")),
+    ("LOADING", "", ErrorKind::Later("it still reads its files after a start; wait until it has")),
+    ("BUSY", "", ErrorKind::Later("a script of others keeps it busy; end that by SCRIPT KILL")),
+    ("NOREPLICAS", "", ErrorKind::Later("it has fewer replicas than its min-replicas-to-write")),
+    ("MASTERDOWN", "", ErrorKind::Later("it is a replica whose master is down")),
+    ("TRYAGAIN", "", ErrorKind::Later("it moves keys to another server; try again")),
 ];
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum ErrorKind {
     Denied,
     Full,
     /// What is wrong or what to do, where it may pass by itself.
@@ -71,69 +75,51 @@ enum Kind {
 }
 
 /// The words of `error`, in a form fit for one of ours.
-pub fn said(error: &ServerError, store: &Redis) -> String {
+pub fn message(error: &ServerError, store: &Redis) -> String {
     let details = error.details().unwrap_or_default();
     let details = details.split_once(ARGUMENTS).map_or(details, |(before, _)| before);
-    let said = format!("{} {details}", error.code());
+    let message = format!("{} {details}", error.code());
     let password = store.user.as_ref().map(|(_, password)| password.as_str());
-    fit(&said, &[password.unwrap_or_default()], "(the password)")
+    sanitize(&message, &[password.unwrap_or_default()], "(the password)")
 }
 
 /// What `error` means.
-pub fn meaning(error: &ServerError, store: &Redis) -> Error {
+pub fn diagnose(error: &ServerError, store: &Redis) -> Error {
     let (code, details) = (error.code(), error.details().unwrap_or_default());
-    let said = said(error, store);
-    let fits = |(word, part, _): &&(&str, &str, Kind)| code == *word && details.contains(part);
-    match KNOWN.iter().find(fits).map(|(_, _, kind)| *kind) {
-        Some(Kind::Denied) => {
+    let message = message(error, store);
+    let fits = |(word, part, _): &&(&str, &str, ErrorKind)| code == *word && details.contains(part);
+    match ERRORS.iter().find(fits).map(|(_, _, kind)| *kind) {
+        Some(ErrorKind::Denied) => {
             let rights = format!(
-                "{said}; the user needs ~{}/* {RIGHTS}, and {WAITAOF} from version 7.2 on",
+                "{message}; the user needs ~{}/* {RIGHTS}, and {WAITAOF} from version 7.2 on",
                 store.folder
             );
             Error::Denied(rights.into())
         }
-        Some(Kind::Full) => Error::Full(said.into()),
-        Some(Kind::Later(problem)) => {
-            Error::Unreachable { problem: problem.to_owned(), source: Some(said.into()) }
+        Some(ErrorKind::Full) => Error::Full(message.into()),
+        Some(ErrorKind::Later(problem)) => {
+            Error::Unreachable { problem: problem.to_owned(), source: Some(message.into()) }
         }
-        Some(Kind::Unusable(problem)) => {
-            Error::Unusable { problem: problem.to_owned(), source: Some(said.into()) }
+        Some(ErrorKind::Unusable(problem)) => {
+            Error::Unusable { problem: problem.to_owned(), source: Some(message.into()) }
         }
-        None => Error::Other(said.into()),
+        None => Error::Other(message.into()),
     }
-}
-
-/// The answer, unless it is an error.
-pub fn good(answer: Value, store: &Redis) -> Result<Value, Error> {
-    match answer {
-        Value::ServerError(error) => Err(meaning(&error, store)),
-        answer => Ok(answer),
-    }
-}
-
-/// The text of an answer that is one; `None` for another.
-pub fn text(answer: Value) -> Option<String> {
-    match answer {
-        Value::BulkString(bytes) => String::from_utf8(bytes).ok(),
-        Value::SimpleString(text) | Value::VerbatimString { text, .. } => Some(text),
-        Value::Okay => Some("OK".to_owned()),
-        _ => None,
-    }
-}
-
-/// The error of an answer that Redis would not give.
-pub fn strange(command: &str) -> Error {
-    Error::problem(format!(
-        "its answer to {command} is not one of Redis; see what the address is of"
-    ))
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::panic, clippy::unwrap_used)]
 mod tests {
-    use redis::parse_redis_value;
+    use redis::{Value, parse_redis_value};
 
-    use super::{Error, Redis, good};
+    use super::{Error, Redis, diagnose};
+
+    fn error(reply: &str, store: &Redis) -> Error {
+        let Value::ServerError(error) = parse_redis_value(reply.as_bytes()).unwrap() else {
+            panic!("{reply} is no error");
+        };
+        diagnose(&error, store)
+    }
 
     /// As Redis says it where `AUTH` has another name: it repeats the first 128 characters of what
     /// it was sent.
@@ -144,15 +130,14 @@ mod tests {
             let url = format!("redis://me:{}@h/0/ids", password.replace(' ', "%20"));
             let store = Redis::at(&url).unwrap();
             let arguments: String = format!("'me' '{password}").chars().take(128).collect();
-            let said = format!(
+            let message = format!(
                 "-ERR unknown command 'AUTH', with args beginning with: {arguments}' \x1b[2J\r\n"
             );
-            let error = good(parse_redis_value(said.as_bytes()).unwrap(), &store).unwrap_err();
-            let said = match error {
-                Error::Other(said) => said.to_string(),
+            let message = match error(&message, &store) {
+                Error::Other(message) => message.to_string(),
                 error => format!("{error:?}"),
             };
-            assert_eq!(said, "ERR unknown command 'AUTH'");
+            assert_eq!(message, "ERR unknown command 'AUTH'");
         }
     }
 
@@ -160,7 +145,7 @@ mod tests {
     #[test]
     fn errors_say_what_they_mean() {
         let store = Redis::at("redis://h/0/ids").unwrap();
-        for (said, kind) in [
+        for (message, kind) in [
             ("MISCONF Errors writing to the AOF file: No space left on device", "full"),
             ("MISCONF Redis is configured to save RDB snapshots, but it is unable to", "unusable"),
             ("OOM command not allowed when used memory > 'maxmemory'.", "unusable"),
@@ -191,8 +176,7 @@ mod tests {
             ("ERR max number of clients reached", "later"),
             ("ERR something new", "other"),
         ] {
-            let answer = parse_redis_value(format!("-{said}\r\n").as_bytes()).unwrap();
-            let error = good(answer, &store).unwrap_err();
+            let error = error(&format!("-{message}\r\n"), &store);
             let (found, cause) = match &error {
                 Error::Full(cause) => ("full", Some(cause)),
                 Error::Denied(cause) => ("denied", Some(cause)),
@@ -201,8 +185,8 @@ mod tests {
                 Error::Unreachable { source, .. } => ("later", source.as_ref()),
                 _ => ("?", None),
             };
-            assert_eq!(found, kind, "{said}");
-            assert!(cause.unwrap().to_string().starts_with(said), "{error:?}");
+            assert_eq!(found, kind, "{message}");
+            assert!(cause.unwrap().to_string().starts_with(message), "{error:?}");
         }
     }
 }

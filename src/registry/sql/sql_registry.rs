@@ -4,13 +4,12 @@ use std::ops::RangeInclusive;
 use std::time::{Duration, SystemTime};
 
 use super::records;
-use super::table::{self, Tables};
+use super::worker_table::{self, Tables};
 use crate::backend::error::random_text;
-use crate::backend::sql::{Access, Call, Client, Error, Missing, Transaction};
+use crate::backend::sql::{Access, Call, Client, Error, OnMissing, Transaction};
 use crate::layout::Layout;
 use crate::registry::admin::{RegistryAdmin, WorkerRecord};
-use crate::registry::host::Host;
-use crate::registry::rules::{Config, Fault, Given, lease_of, next_id};
+use crate::registry::rules::{AssignedIds, Config, Fault, lease_of, next_id};
 use crate::registry::{Lease, LeaseKind, RegistryError, Request, WorkerRegistry};
 use crate::sync::{Mutex, lock};
 
@@ -25,7 +24,7 @@ pub struct SqlRegistry<D> {
     pub(crate) config: Config,
     /// What all clones have been given. It lets a running process notice that other tables have
     /// replaced its own.
-    given: Given,
+    assigned: AssignedIds,
 }
 
 impl<D: Tables> SqlRegistry<D> {
@@ -62,7 +61,7 @@ impl<D: Tables> SqlRegistry<D> {
     /// ```
     #[must_use]
     pub fn with_host(mut self, name: &str, port: &str) -> Self {
-        self.config.host = Some(Host::new(name, port));
+        self.config.set_host(name, port);
         self
     }
 
@@ -146,13 +145,15 @@ impl<D: Tables> SqlRegistry<D> {
 
     /// The registry in `database`, which errors call `name`.
     pub(crate) fn new(name: &str, database: Result<D, Error>) -> Result<Self, RegistryError> {
-        let told = |error: Error| error.told(&D::WORDS, name, "open the registry", Duration::ZERO);
-        Ok(SqlRegistry::on(Client::new(database.map_err(told)?)))
+        let storage_error = |error: Error| {
+            error.into_storage_error(&D::PHRASES, name, "open the registry", Duration::ZERO)
+        };
+        Ok(SqlRegistry::on(Client::new(database.map_err(storage_error)?)))
     }
 
     /// The registry in the database that `client` calls.
     pub(crate) fn on(client: Client<D>) -> Self {
-        SqlRegistry { client, config: Config::PERMANENT, given: Given::default() }
+        SqlRegistry { client, config: Config::PERMANENT, assigned: AssignedIds::default() }
     }
 
     /// Checks whether there is a registry, without reading more.
@@ -162,8 +163,8 @@ impl<D: Tables> SqlRegistry<D> {
     }
 
     /// The error of an operation outside a transaction. `doing` describes it.
-    pub(super) fn told(&self, doing: &str, error: Error) -> RegistryError {
-        self.client.told(&D::WORDS, doing, error).into()
+    pub(super) fn call_error(&self, doing: &str, error: Error) -> RegistryError {
+        self.client.storage_error(&D::PHRASES, doing, error).into()
     }
 
     fn read<T: Send>(
@@ -171,7 +172,7 @@ impl<D: Tables> SqlRegistry<D> {
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Error> + Sync,
     ) -> Result<T, RegistryError> {
         self.client
-            .transact(&Self::READ, &Missing::Fail, None, |transaction| Ok(body(transaction)?))
+            .transact(&Self::READ, &OnMissing::Fail, None, |transaction| Ok(body(transaction)?))
     }
 
     /// Runs `body` in a reading transaction. `None` if the tables are yet to be created.
@@ -181,7 +182,7 @@ impl<D: Tables> SqlRegistry<D> {
     ) -> Result<Option<T>, RegistryError> {
         let unmade = || Ok(None);
         let body = |transaction: &mut Transaction<'_>| Ok(body(transaction)?);
-        self.client.transact(&Self::READ, &Missing::Fail, Some(&unmade), body)
+        self.client.transact(&Self::READ, &OnMissing::Fail, Some(&unmade), body)
     }
 
     fn write<T: Send>(
@@ -190,12 +191,12 @@ impl<D: Tables> SqlRegistry<D> {
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault> + Sync,
     ) -> Result<T, RegistryError> {
         let call = Call { doing, ..Self::ASSIGN };
-        self.client.transact(&call, &Missing::Fail, None, body)
+        self.client.transact(&call, &OnMissing::Fail, None, body)
     }
 
     const READ: Call<'static> = Call {
         schema: &D::SCHEMA,
-        words: &D::WORDS,
+        phrases: &D::PHRASES,
         doing: "read the registry",
         access: Access::Read,
     };
@@ -205,37 +206,45 @@ impl<D: Tables> SqlRegistry<D> {
 
 impl<D: Tables> WorkerRegistry for SqlRegistry<D> {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
-        let given = self.given.before();
-        let may_make = |transaction: &mut Transaction<'_>| {
-            table::may_begin::<D>(transaction, &self.config, request)
+        let assigned = self.assigned.snapshot();
+        let may_create = |transaction: &mut Transaction<'_>| {
+            worker_table::check_first_use::<D>(transaction, &self.config, request)
         };
-        let give = |transaction: &mut Transaction<'_>| {
-            table::give::<D>(transaction, &self.config, request, &given)
+        let assign = |transaction: &mut Transaction<'_>| {
+            worker_table::assign::<D>(transaction, &self.config, request, &assigned)
         };
-        let missing = Missing::Make(&may_make);
-        let (lease, created, is_new) = self.client.transact(&Self::ASSIGN, &missing, None, give)?;
+        let missing = OnMissing::Create(&may_create);
+        let (lease, created, is_new) =
+            self.client.transact(&Self::ASSIGN, &missing, None, assign)?;
         if is_new {
-            self.client.tell_new();
+            self.client.warn_if_new();
         }
-        self.given.add(&lease, created);
+        self.assigned.add(&lease, created);
         Ok(lease)
     }
 
     fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
         let LeaseKind::Leased { duration, holder } = &lease.kind else { return Ok(lease.last) };
-        let given = self.given.before();
+        let assigned = self.assigned.snapshot();
         self.write("reserve ticks in the registry", |transaction| {
-            table::reserve::<D>(transaction, lease.worker, holder, *duration, last, &given)
+            worker_table::reserve::<D>(
+                transaction,
+                lease.worker,
+                holder,
+                *duration,
+                last,
+                &assigned,
+            )
         })?;
-        self.given.reserved(lease.worker, last);
+        self.assigned.reserved(lease.worker, last);
         Ok(last)
     }
 
     fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
         let LeaseKind::Leased { holder, .. } = &lease.kind else { return Ok(()) };
-        self.given.releasing(lease.worker, used);
+        self.assigned.releasing(lease.worker, used);
         self.write("give a worker id back to the registry", |transaction| {
-            table::release::<D>(transaction, lease.worker, holder, used)
+            worker_table::release::<D>(transaction, lease.worker, holder, used)
         })
     }
 
@@ -244,7 +253,7 @@ impl<D: Tables> WorkerRegistry for SqlRegistry<D> {
     }
 
     fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
-        self.read_if_used(table::last_assigned::<D>)
+        self.read_if_used(worker_table::last_assigned::<D>)
     }
 
     fn remembered_layout(&mut self) -> Result<Option<Layout>, RegistryError> {
@@ -256,7 +265,7 @@ impl<D: Tables> WorkerRegistry for SqlRegistry<D> {
     }
 
     fn clock_skew_ms(&self) -> Option<i64> {
-        self.given.clock_skew_ms()
+        self.assigned.clock_skew_ms()
     }
 }
 
@@ -266,32 +275,32 @@ impl<D: Tables> RegistryAdmin for SqlRegistry<D> {
     }
 
     fn largest_given(&self) -> Result<u64, RegistryError> {
-        self.read(table::largest_given::<D>)
+        self.read(worker_table::largest_given::<D>)
     }
 
     fn layout(&self) -> Result<Option<Layout>, RegistryError> {
-        let used_with =
-            |transaction: &mut Transaction<'_>| table::used_with::<D>(transaction, false);
-        Ok(self.read_if_used(used_with)?.map(|(layout, _)| layout))
+        let read_state =
+            |transaction: &mut Transaction<'_>| worker_table::read_state::<D>(transaction, false);
+        Ok(self.read_if_used(read_state)?.map(|(layout, _)| layout))
     }
 
     fn ids(&self) -> Result<Option<RangeInclusive<u64>>, RegistryError> {
-        let used_with =
-            |transaction: &mut Transaction<'_>| table::used_with::<D>(transaction, false);
-        Ok(self.read_if_used(used_with)?.map(|(_, ids)| ids))
+        let read_state =
+            |transaction: &mut Transaction<'_>| worker_table::read_state::<D>(transaction, false);
+        Ok(self.read_if_used(read_state)?.map(|(_, ids)| ids))
     }
 
     fn try_assign(&self, request: &Request) -> Result<Lease, RegistryError> {
-        let given = Given::default().before();
+        let assigned = AssignedIds::default().snapshot();
         // Where there are no tables yet, this is all that can be looked at.
         let first = Mutex::new(None);
-        let may_make = |transaction: &mut Transaction<'_>| {
-            table::may_begin::<D>(transaction, &self.config, request)?;
+        let may_create = |transaction: &mut Transaction<'_>| {
+            worker_table::check_first_use::<D>(transaction, &self.config, request)?;
             *lock(&first) = Some(first_lease(&self.config, request)?);
             Ok(())
         };
-        let lease = self.client.try_out(&Self::ASSIGN, &may_make, |transaction| {
-            Ok(table::give::<D>(transaction, &self.config, request, &given)?.0)
+        let lease = self.client.try_out(&Self::ASSIGN, &may_create, |transaction| {
+            Ok(worker_table::assign::<D>(transaction, &self.config, request, &assigned)?.0)
         })?;
         let first = || lock(&first).take();
         lease.or_else(first).ok_or_else(|| RegistryError::other("no worker id was tried out"))
@@ -299,7 +308,7 @@ impl<D: Tables> RegistryAdmin for SqlRegistry<D> {
 
     fn revoke(&self, worker: u64) -> Result<(), RegistryError> {
         let doing = "revoke a lease in the registry";
-        self.write(doing, |transaction| table::revoke::<D>(transaction, worker))
+        self.write(doing, |transaction| worker_table::revoke::<D>(transaction, worker))
     }
 }
 

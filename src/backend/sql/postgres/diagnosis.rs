@@ -7,14 +7,14 @@ use tokio_postgres::config::{SslMode, SslNegotiation};
 use tokio_postgres::error::{DbError, SqlState};
 
 use crate::backend::sql::Error;
-use crate::backend::sql::server::{
-    BAD_PASSWORD, DOWN, Diagnosis, FULL_UP, INTERRUPTED, NO_DATABASE, REPLICA,
+use crate::backend::sql::diagnosis::{
+    BAD_PASSWORD, DOWN, Diagnosis, INTERRUPTED, NO_DATABASE, OVERLOADED, REPLICA,
 };
-use crate::backend::sql::tls_problem::{TlsWords, tls_error};
-use crate::backend::sql::untried::{self, Other};
-use crate::support::flat_error::Told;
+use crate::backend::sql::diagnosis::{TlsAdvice, tls_error};
+use crate::backend::sql::unsupported::{self, UnsupportedServer};
+use crate::support::flat_error::FlatError;
 
-const TLS_WORDS: TlsWords = TlsWords {
+const TLS_ADVICE: TlsAdvice = TlsAdvice {
     authority: "sslrootcert=FILE",
     identity: "sslcert=FILE and sslkey=FILE",
     any_name: "sslmode=verify-ca",
@@ -74,10 +74,10 @@ const POOL_WAITS: Diagnosis = Diagnosis::Later(
 impl From<tokio_postgres::Error> for Error {
     fn from(error: tokio_postgres::Error) -> Error {
         if let Some(tls) = tls_error(&error) {
-            let problem = TLS_WORDS.problem(tls);
-            return Error::Unusable { problem, source: Some(Box::new(Told::new(error))) };
+            let problem = TLS_ADVICE.for_error(tls);
+            return Error::Unusable { problem, source: Some(Box::new(FlatError::new(error))) };
         }
-        diagnose(&error).of(error)
+        diagnose(&error).into_error(error)
     }
 }
 
@@ -149,13 +149,13 @@ pub fn connecting(error: tokio_postgres::Error, config: &Config) -> Error {
         _ => None,
     };
     if let Some(diagnosis) = diagnosis {
-        return diagnosis.of(error);
+        return diagnosis.into_error(error);
     }
     let is_direct = config.get_ssl_negotiation() == SslNegotiation::Direct;
     if is_direct && error.as_db_error().is_none() && tls_error(&error).is_none() {
         let problem = "see that the server runs, and that it speaks TLS at once, as PostgreSQL \
                        does since 17; leave sslnegotiation=direct out for an older one";
-        return Diagnosis::Later(problem).of(error);
+        return Diagnosis::Later(problem).into_error(error);
     }
     error.into()
 }
@@ -172,9 +172,9 @@ pub fn without_tls(
     };
     let problem = format!(
         "it does not let this user in without TLS, and TLS failed ({tls}): {}",
-        TLS_WORDS.problem(tls)
+        TLS_ADVICE.for_error(tls)
     );
-    Error::Unusable { problem, source: Some(Box::new(Told::new(error))) }
+    Error::Unusable { problem, source: Some(Box::new(FlatError::new(error))) }
 }
 
 /// What poolers say in English, whatever the language of the server: PgBouncer and Pgpool-II. What
@@ -191,8 +191,8 @@ const POOLERS: &[(&str, Diagnosis)] = &[
     ("role \"", BEHIND_POOLER),
     ("database \"", NO_DATABASE),
     ("unsupported startup parameter", NO_OPTIONS),
-    ("no more connections allowed", FULL_UP),
-    ("max_client_conn", FULL_UP),
+    ("no more connections allowed", OVERLOADED),
+    ("max_client_conn", OVERLOADED),
     ("query_wait_timeout", POOL_WAITS),
     ("server login", POOL_WAITS),
     ("server_login_retry", POOL_WAITS),
@@ -202,40 +202,40 @@ const POOLERS: &[(&str, Diagnosis)] = &[
 ];
 
 /// Servers that speak PostgreSQL's language, by what they say in `version()`.
-const OTHERS: &[Other] = &[
-    Other {
+const UNSUPPORTED: &[UnsupportedServer] = &[
+    UnsupportedServer {
         sign: "cockroachdb",
         name: "CockroachDB",
         why: "its advisory locks, under which the tables are made, lock nothing or are missing",
     },
-    Other {
+    UnsupportedServer {
         sign: "-yb-",
         name: "YugabyteDB",
         why: "unless a switch is set there, READ COMMITTED is another isolation, and advisory \
               locks are missing",
     },
-    Other { sign: "redshift", name: "Amazon Redshift", why: "it keeps no key unique" },
-    Other { sign: "greenplum", name: "Greenplum", why: "" },
-    Other { sign: "cloudberry", name: "Cloudberry", why: "" },
-    Other { sign: "opengauss", name: "openGauss", why: "" },
-    Other { sign: "gaussdb", name: "GaussDB", why: "" },
-    Other { sign: "risingwave", name: "RisingWave", why: "" },
-    Other { sign: "materialize", name: "Materialize", why: "" },
+    UnsupportedServer { sign: "redshift", name: "Amazon Redshift", why: "it keeps no key unique" },
+    UnsupportedServer { sign: "greenplum", name: "Greenplum", why: "" },
+    UnsupportedServer { sign: "cloudberry", name: "Cloudberry", why: "" },
+    UnsupportedServer { sign: "opengauss", name: "openGauss", why: "" },
+    UnsupportedServer { sign: "gaussdb", name: "GaussDB", why: "" },
+    UnsupportedServer { sign: "risingwave", name: "RisingWave", why: "" },
+    UnsupportedServer { sign: "materialize", name: "Materialize", why: "" },
 ];
 
 /// What to use in their place.
-const TRIED: &str = "PostgreSQL itself, MySQL or MariaDB";
+const TESTED: &str = "PostgreSQL itself, MySQL or MariaDB";
 
-/// The error of a server that is not PostgreSQL, by what it has `told` of its version at the start
+/// The error of a server that is not PostgreSQL, by the `version` that it names at the start
 /// of a connection. A pooler may have a version of its own there.
-pub fn untried_by_parameter(told: &str) -> Option<Error> {
-    let Other { name, why, .. } = untried::found(told, OTHERS)?;
-    Some(untried::refused(name, why, "PostgreSQL", TRIED))
+pub fn unsupported_by_parameter(version: &str) -> Option<Error> {
+    let UnsupportedServer { name, why, .. } = unsupported::find(version, UNSUPPORTED)?;
+    Some(unsupported::unsupported(name, why, "PostgreSQL", TESTED))
 }
 
 /// The same, by its `version()`.
-pub fn untried(version: &str) -> Option<Error> {
-    if let Some(error) = untried_by_parameter(version) {
+pub fn unsupported_server(version: &str) -> Option<Error> {
+    if let Some(error) = unsupported_by_parameter(version) {
         return Some(error);
     }
     // PostgreSQL says "PostgreSQL 15.14 (Debian 15.14-0+deb12u1) on x86_64-pc-linux-gnu, ...".
@@ -245,7 +245,7 @@ pub fn untried(version: &str) -> Option<Error> {
         return None;
     }
     let name: String = version.chars().take(60).collect();
-    Some(untried::refused(&format!("no PostgreSQL but {name:?}"), "", "PostgreSQL", TRIED))
+    Some(unsupported::unsupported(&format!("no PostgreSQL but {name:?}"), "", "PostgreSQL", TESTED))
 }
 
 fn is_digit(letter: char) -> bool {
@@ -257,18 +257,18 @@ fn is_digit(letter: char) -> bool {
 /// commit, too: SERIALIZABLE looks for some only there.
 const CODES: &[(&str, Diagnosis)] = &[
     // Tables and rights.
-    ("42P01", Diagnosis::NoTables),      // undefined_table
-    ("42703", Diagnosis::ForeignTables), // undefined_column
-    ("42804", Diagnosis::ForeignTables), // datatype_mismatch
-    ("42809", Diagnosis::ForeignTables), // wrong_object_type
-    ("42846", Diagnosis::ForeignTables), // cannot_coerce
-    ("42883", Diagnosis::ForeignTables), // undefined_function: of an operator for these types
-    ("22003", Diagnosis::ForeignTables), // numeric_value_out_of_range
-    ("23505", Diagnosis::Locked),        // unique_violation: another was first
-    ("42501", Diagnosis::Denied),        // insufficient_privilege
-    ("28000", NOT_LET_IN),               // invalid_authorization_specification
-    ("28P01", BAD_PASSWORD),             // invalid_password
-    ("3D000", NO_DATABASE),              // invalid_catalog_name
+    ("42P01", Diagnosis::MissingTables),      // undefined_table
+    ("42703", Diagnosis::IncompatibleTables), // undefined_column
+    ("42804", Diagnosis::IncompatibleTables), // datatype_mismatch
+    ("42809", Diagnosis::IncompatibleTables), // wrong_object_type
+    ("42846", Diagnosis::IncompatibleTables), // cannot_coerce
+    ("42883", Diagnosis::IncompatibleTables), // undefined_function: of an operator for these types
+    ("22003", Diagnosis::IncompatibleTables), // numeric_value_out_of_range
+    ("23505", Diagnosis::Locked),             // unique_violation: another was first
+    ("42501", Diagnosis::Denied),             // insufficient_privilege
+    ("28000", NOT_LET_IN),                    // invalid_authorization_specification
+    ("28P01", BAD_PASSWORD),                  // invalid_password
+    ("3D000", NO_DATABASE),                   // invalid_catalog_name
     // invalid_schema_name
     ("3F000", Diagnosis::Unusable("make the schema, or name another in search_path")),
     // Other transactions.
@@ -280,10 +280,10 @@ const CODES: &[(&str, Diagnosis)] = &[
     ("25P04", INTERRUPTED), // transaction_timeout
     ("57014", INTERRUPTED), // query_canceled: statement_timeout, and pg_cancel_backend
     // Limits on the server.
-    ("53000", FULL_UP),         // insufficient_resources
+    ("53000", OVERLOADED),      // insufficient_resources
     ("53100", Diagnosis::Full), // disk_full
-    ("53200", FULL_UP),         // out_of_memory
-    ("53300", FULL_UP),         // too_many_connections
+    ("53200", OVERLOADED),      // out_of_memory
+    ("53300", OVERLOADED),      // too_many_connections
     // A server that takes no writes.
     ("25006", REPLICA), // read_only_sql_transaction
     // On the way up or down, or done with us.
@@ -296,16 +296,16 @@ const CODES: &[(&str, Diagnosis)] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{untried, untried_by_parameter};
+    use super::{unsupported_by_parameter, unsupported_server};
 
     /// What CockroachDB calls `crdb_version`, and others `server_version`.
     #[test]
     fn a_pooler_may_have_a_version_of_its_own() {
         for version in ["15.14 (Debian 15.14-0+deb12u1)", "1.18.0/bouncer", "17beta2"] {
-            assert!(untried_by_parameter(version).is_none(), "{version}");
+            assert!(unsupported_by_parameter(version).is_none(), "{version}");
         }
         for version in ["CockroachDB CCL v22.2.0 (x86_64-pc-linux-gnu)", "11.2-YB-2.20.0.0-b0"] {
-            assert!(untried_by_parameter(version).is_some(), "{version}");
+            assert!(unsupported_by_parameter(version).is_some(), "{version}");
         }
     }
 
@@ -341,7 +341,8 @@ mod tests {
             ("PostgreSQL 12.1-Another-2.0 on x86_64-pc-linux-gnu", "12.1-Another"),
             ("CrateDB 5.4.3 (built ab12/NA, Linux 5.15 amd64, OpenJDK 20)", "CrateDB 5.4.3"),
         ] {
-            let error = untried(version).map(|error| format!("{error:?}")).unwrap_or_default();
+            let error =
+                unsupported_server(version).map(|error| format!("{error:?}")).unwrap_or_default();
             assert_eq!(error.is_empty(), name.is_empty(), "{version}: {error}");
             assert!(error.contains(name), "{error}");
             assert!(name.is_empty() || error.contains("untried=yes"), "{error}");

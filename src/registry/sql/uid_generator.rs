@@ -3,18 +3,20 @@
 use std::ops::RangeInclusive;
 use std::time::SystemTime;
 
-use super::beside::{check_own, largest};
 use super::records;
-use super::table::foreign_tables;
-use crate::backend::sql::{Access, Call, Error, Missing, Schema, Transaction, Value, Words};
+use super::uid_generator_overlap::{largest, refuse_shared_id};
+use super::worker_table::incompatible_tables;
+use crate::backend::sql::{
+    Access, Call, Error, ErrorPhrases, OnMissing, Schema, Transaction, Value,
+};
 use crate::clock::from_unix_ms;
 use crate::layout::Layout;
 use crate::registry::host::Host;
-use crate::registry::rules::{Fault, Given, GivenBefore, others};
+use crate::registry::rules::{AssignedIds, AssignedSnapshot, Fault, replaced_store};
 use crate::registry::{
     Lease, MySqlRegistry, RegistryAdmin, RegistryError, Request, WorkerRecord, WorkerRegistry,
 };
-use crate::support::audience::ByDoor;
+use crate::support::audience::PerAudience;
 
 /// Worker ids from the table `WORKER_NODE` of Baidu's `UidGenerator`, on a MySQL or MariaDB server.
 ///
@@ -39,20 +41,20 @@ use crate::support::audience::ByDoor;
 pub struct UidGeneratorRegistry {
     server: MySqlRegistry,
     /// What all clones have been given.
-    given: Given,
+    assigned: AssignedIds,
 }
 
 /// The table is created by `UidGenerator`, not by this library.
 const SCHEMA: Schema = Schema { sql: "", version: 0, tables: &["WORKER_NODE"], witness: "" };
 
-const WORDS: Words = Words {
-    what: "the registry",
-    no_tables: "its table WORKER_NODE is not there; name the database that UidGenerator uses, or \
-        take ids from this library's own tables",
-    foreign_tables: "its table WORKER_NODE does not have the columns of UidGenerator's",
-    foreign_file: "",
-    beside: "",
-    rights: "give this user the rights to select and insert in its table WORKER_NODE",
+const PHRASES: ErrorPhrases = ErrorPhrases {
+    subject: "the registry",
+    missing_tables: "its table WORKER_NODE is not there; name the database that UidGenerator uses, \
+        or take ids from this library's own tables",
+    incompatible_tables: "its table WORKER_NODE does not have the columns of UidGenerator's",
+    not_a_database: "",
+    unrelated_tables: "",
+    permissions: "give this user the rights to select and insert in its table WORKER_NODE",
 };
 
 /// The width of the columns `HOST_NAME` and `PORT` in characters.
@@ -77,17 +79,17 @@ impl MySqlRegistry {
     /// ```
     #[must_use]
     pub fn uid_generator(self) -> UidGeneratorRegistry {
-        UidGeneratorRegistry { server: self, given: Given::default() }
+        UidGeneratorRegistry { server: self, assigned: AssignedIds::default() }
     }
 }
 
 impl UidGeneratorRegistry {
     /// Refuses settings that the table does not support.
     fn check(&self) -> Result<(), RegistryError> {
-        if self.server.config.is_plain() {
+        if self.server.config.is_default() {
             return Ok(());
         }
-        let options = ByDoor {
+        let options = PerAudience {
             library: "leased, partition and worker_ids",
             tool: "--lease, --partition and --worker-ids",
             service: "--lease, --partition and --worker-ids",
@@ -97,7 +99,7 @@ impl UidGeneratorRegistry {
             "the ids of its table WORKER_NODE can neither be leased nor limited; leave out \
              {options}"
         );
-        Err(self.server.told("open the registry", Error::problem(problem)))
+        Err(self.server.call_error("open the registry", Error::problem(problem)))
     }
 
     fn transact<T: Send>(
@@ -106,8 +108,8 @@ impl UidGeneratorRegistry {
         access: Access,
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault> + Sync,
     ) -> Result<T, RegistryError> {
-        let call = Call { schema: &SCHEMA, words: &WORDS, doing, access };
-        self.server.client.transact(&call, &Missing::Fail, None, body)
+        let call = Call { schema: &SCHEMA, phrases: &PHRASES, doing, access };
+        self.server.client.transact(&call, &OnMissing::Fail, None, body)
     }
 }
 
@@ -115,7 +117,7 @@ fn insert(
     transaction: &mut Transaction<'_>,
     host: &Host,
     request: &Request,
-    given: &GivenBefore,
+    assigned: &AssignedSnapshot,
 ) -> Result<Lease, Fault> {
     let clipped = |text: &str| text.chars().take(WIDTH).collect::<String>();
     let sql = "INSERT INTO WORKER_NODE (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED) \
@@ -128,17 +130,17 @@ fn insert(
     transaction.write(sql, &values)?;
     let row = transaction.rows("SELECT LAST_INSERT_ID()", &[])?.pop();
     let [Value::Int(worker)] = row.as_deref().unwrap_or_default() else {
-        return Err(foreign_tables().into());
+        return Err(incompatible_tables().into());
     };
     let max = request.layout.max_worker();
     match u64::try_from(*worker) {
         // Without AUTO_INCREMENT there is no key.
-        Ok(0) | Err(_) => Err(foreign_tables().into()),
+        Ok(0) | Err(_) => Err(incompatible_tables().into()),
         Ok(worker) if worker > max => Err(Fault::Database(too_large(worker, max))),
         // The counter went back, as in an old copy or in a table that was emptied.
-        Ok(worker) if given.has(worker) => Err(others("tables", worker).into()),
+        Ok(worker) if assigned.has(worker) => Err(replaced_store("tables", worker).into()),
         Ok(worker) => {
-            check_own(transaction, &request.layout, worker)?;
+            refuse_shared_id(transaction, &request.layout, worker)?;
             Ok(Lease::permanent(worker, &request.layout))
         }
     }
@@ -149,12 +151,14 @@ fn insert(
 /// deleted or taken back have moved on.
 fn next_key(transaction: &mut Transaction<'_>) -> Result<u64, Fault> {
     let row = transaction.rows("SHOW CREATE TABLE WORKER_NODE", &[])?.pop();
-    let Some([_, Value::Text(made)]) = row.as_deref() else { return Err(foreign_tables().into()) };
+    let Some([_, Value::Text(made)]) = row.as_deref() else {
+        return Err(incompatible_tables().into());
+    };
     let sql = "SELECT CAST(@@auto_increment_increment AS SIGNED), \
                CAST(@@auto_increment_offset AS SIGNED)";
     let row = transaction.rows(sql, &[])?.pop();
     let Some([Value::Int(step), Value::Int(offset)]) = row.as_deref() else {
-        return Err(foreign_tables().into());
+        return Err(incompatible_tables().into());
     };
     let least = counted_to(made).max(largest(transaction)? + 1);
     Ok(key_from(least, u64::try_from(*step).unwrap_or(1), u64::try_from(*offset).unwrap_or(1)))
@@ -189,13 +193,13 @@ fn too_large(worker: u64, max: u64) -> Error {
 impl WorkerRegistry for UidGeneratorRegistry {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
         self.check()?;
-        let (host, given) = (self.server.config.host(), self.given.before());
+        let (host, assigned) = (self.server.config.host(), self.assigned.snapshot());
         let doing = "store a worker id in the registry";
         let lease = self.transact(doing, Access::Write, |transaction| {
-            insert(transaction, &host, request, &given)
+            insert(transaction, &host, request, &assigned)
         })?;
         // When its row was made is not looked at.
-        self.given.add(&lease, 0);
+        self.assigned.add(&lease, 0);
         Ok(lease)
     }
 
@@ -228,7 +232,7 @@ impl RegistryAdmin for UidGeneratorRegistry {
         self.transact("read the registry", Access::Read, |transaction| {
             let rows = transaction.rows(sql, &[])?.into_iter();
             Ok(rows
-                .map(|row| records::worker(row).ok_or_else(foreign_tables))
+                .map(|row| records::worker(row).ok_or_else(incompatible_tables))
                 .collect::<Result<_, _>>()?)
         })
     }
@@ -263,7 +267,7 @@ impl RegistryAdmin for UidGeneratorRegistry {
             if next > layout.max_worker() {
                 return Err(Fault::Database(too_large(next, layout.max_worker())));
             }
-            check_own(transaction, layout, next)?;
+            refuse_shared_id(transaction, layout, next)?;
             Ok(Lease::permanent(next, layout))
         })
     }

@@ -3,14 +3,14 @@
 use mysql_async::{DriverError, IoError, SslOpts};
 
 use crate::backend::sql::Error;
-use crate::backend::sql::server::{
-    BAD_PASSWORD, DOWN, Diagnosis, FULL_UP, INTERRUPTED, NO_DATABASE, REPLICA,
+use crate::backend::sql::diagnosis::{
+    BAD_PASSWORD, DOWN, Diagnosis, INTERRUPTED, NO_DATABASE, OVERLOADED, REPLICA,
 };
-use crate::backend::sql::tls_problem::{TlsWords, tls_error};
-use crate::backend::sql::untried::{self, Other};
-use crate::support::flat_error::Told;
+use crate::backend::sql::diagnosis::{TlsAdvice, tls_error};
+use crate::backend::sql::unsupported::{self, UnsupportedServer};
+use crate::support::flat_error::FlatError;
 
-const TLS_WORDS: TlsWords = TlsWords {
+const TLS_ADVICE: TlsAdvice = TlsAdvice {
     authority: "ssl-ca=FILE",
     identity: "ssl-cert=FILE and ssl-key=FILE",
     any_name: "verify_identity=false",
@@ -64,10 +64,10 @@ const NO_MYSQL: Diagnosis =
 impl From<mysql_async::Error> for Error {
     fn from(error: mysql_async::Error) -> Error {
         if let Some(tls) = tls_error(&error) {
-            let problem = TLS_WORDS.problem(tls);
-            return Error::Unusable { problem, source: Some(Box::new(Told::new(error))) };
+            let problem = TLS_ADVICE.for_error(tls);
+            return Error::Unusable { problem, source: Some(Box::new(FlatError::new(error))) };
         }
-        diagnose(&error).of(error)
+        diagnose(&error).into_error(error)
     }
 }
 
@@ -112,44 +112,44 @@ pub fn connecting(error: mysql_async::Error, tls: Option<&SslOpts>) -> Error {
         _ => None,
     };
     match diagnosis {
-        Some(diagnosis) => diagnosis.of(error),
+        Some(diagnosis) => diagnosis.into_error(error),
         None => error.into(),
     }
 }
 
 /// The error of a user with a plugin that the driver is built without.
 pub fn no_plugin() -> Error {
-    OTHER_PLUGIN.of(Told::new("the server asks for ed25519, parsec or another plugin"))
+    OTHER_PLUGIN.into_error(FlatError::new("the server asks for ed25519, parsec or another plugin"))
 }
 
 /// Servers that speak MySQL's language, by what they say in `VERSION()` and `@@version_comment`.
-const OTHERS: &[Other] = &[
-    Other {
+const UNSUPPORTED: &[UnsupportedServer] = &[
+    UnsupportedServer {
         sign: "tidb",
         name: "TiDB",
         why: "under a switch, LOCK IN SHARE MODE locks nothing there",
     },
-    Other { sign: "vitess", name: "Vitess", why: VITESS },
-    Other { sign: "planetscale", name: "Vitess, of PlanetScale", why: VITESS },
+    UnsupportedServer { sign: "vitess", name: "Vitess", why: VITESS },
+    UnsupportedServer { sign: "planetscale", name: "Vitess, of PlanetScale", why: VITESS },
     // Where its operator has set the version: "Version: 19.0.0 (Git revision ...".
-    Other { sign: "(git revision ", name: "Vitess", why: VITESS },
-    Other { sign: "oceanbase", name: "OceanBase", why: "" },
-    Other { sign: "singlestore", name: "SingleStore", why: "" },
-    Other { sign: "memsql", name: "SingleStore", why: "" },
-    Other { sign: "-tddl-", name: "PolarDB-X", why: "" },
-    Other { sign: "polardb-x", name: "PolarDB-X", why: "" },
-    Other { sign: "starrocks", name: "StarRocks", why: "" },
-    Other { sign: "doris", name: "Apache Doris", why: "" },
-    Other { sign: "clickhouse", name: "ClickHouse", why: "" },
-    Other { sign: "dolt", name: "Dolt", why: "" },
+    UnsupportedServer { sign: "(git revision ", name: "Vitess", why: VITESS },
+    UnsupportedServer { sign: "oceanbase", name: "OceanBase", why: "" },
+    UnsupportedServer { sign: "singlestore", name: "SingleStore", why: "" },
+    UnsupportedServer { sign: "memsql", name: "SingleStore", why: "" },
+    UnsupportedServer { sign: "-tddl-", name: "PolarDB-X", why: "" },
+    UnsupportedServer { sign: "polardb-x", name: "PolarDB-X", why: "" },
+    UnsupportedServer { sign: "starrocks", name: "StarRocks", why: "" },
+    UnsupportedServer { sign: "doris", name: "Apache Doris", why: "" },
+    UnsupportedServer { sign: "clickhouse", name: "ClickHouse", why: "" },
+    UnsupportedServer { sign: "dolt", name: "Dolt", why: "" },
 ];
 const VITESS: &str = "its vtgate may send the statements of a transaction to several servers, or \
                       to a replica, and tells no settings of theirs";
 
 /// The error of a server that is neither MySQL nor MariaDB, by what it has `said` of itself.
-pub fn untried(said: &str) -> Option<Error> {
-    let Other { name, why, .. } = untried::found(said, OTHERS)?;
-    Some(untried::refused(name, why, "MySQL", "MySQL or MariaDB itself, or PostgreSQL"))
+pub fn unsupported_server(said: &str) -> Option<Error> {
+    let UnsupportedServer { name, why, .. } = unsupported::find(said, UNSUPPORTED)?;
+    Some(unsupported::unsupported(name, why, "MySQL", "MySQL or MariaDB itself, or PostgreSQL"))
 }
 
 /// A replica, or a primary that is being moved.
@@ -176,21 +176,21 @@ const SEE_LOG: Diagnosis = Diagnosis::Later("see the server's log");
 /// a commit, too: Galera and group replication look for conflicts only there.
 const CODES: &[(u16, Diagnosis)] = &[
     // Tables and rights.
-    (1146, Diagnosis::NoTables),      // ER_NO_SUCH_TABLE
-    (1932, LOST_TABLE),               // ER_NO_SUCH_TABLE_IN_ENGINE
-    (1054, Diagnosis::ForeignTables), // ER_BAD_FIELD_ERROR
-    (1364, Diagnosis::ForeignTables), // ER_NO_DEFAULT_FOR_FIELD
-    (1366, Diagnosis::ForeignTables), // ER_TRUNCATED_WRONG_VALUE_FOR_FIELD
-    (1264, Diagnosis::ForeignTables), // ER_WARN_DATA_OUT_OF_RANGE
-    (1265, Diagnosis::ForeignTables), // WARN_DATA_TRUNCATED
-    (1292, Diagnosis::ForeignTables), // ER_TRUNCATED_WRONG_VALUE
-    (1044, Diagnosis::Denied),        // ER_DBACCESS_DENIED_ERROR
-    (1142, Diagnosis::Denied),        // ER_TABLEACCESS_DENIED_ERROR
-    (1143, Diagnosis::Denied),        // ER_COLUMNACCESS_DENIED_ERROR
-    (1227, Diagnosis::Denied),        // ER_SPECIFIC_ACCESS_DENIED_ERROR
-    (1045, BAD_PASSWORD),             // ER_ACCESS_DENIED_ERROR
-    (1698, BAD_PASSWORD),             // ER_ACCESS_DENIED_NO_PASSWORD_ERROR
-    (1049, NO_DATABASE),              // ER_BAD_DB_ERROR
+    (1146, Diagnosis::MissingTables),      // ER_NO_SUCH_TABLE
+    (1932, LOST_TABLE),                    // ER_NO_SUCH_TABLE_IN_ENGINE
+    (1054, Diagnosis::IncompatibleTables), // ER_BAD_FIELD_ERROR
+    (1364, Diagnosis::IncompatibleTables), // ER_NO_DEFAULT_FOR_FIELD
+    (1366, Diagnosis::IncompatibleTables), // ER_TRUNCATED_WRONG_VALUE_FOR_FIELD
+    (1264, Diagnosis::IncompatibleTables), // ER_WARN_DATA_OUT_OF_RANGE
+    (1265, Diagnosis::IncompatibleTables), // WARN_DATA_TRUNCATED
+    (1292, Diagnosis::IncompatibleTables), // ER_TRUNCATED_WRONG_VALUE
+    (1044, Diagnosis::Denied),             // ER_DBACCESS_DENIED_ERROR
+    (1142, Diagnosis::Denied),             // ER_TABLEACCESS_DENIED_ERROR
+    (1143, Diagnosis::Denied),             // ER_COLUMNACCESS_DENIED_ERROR
+    (1227, Diagnosis::Denied),             // ER_SPECIFIC_ACCESS_DENIED_ERROR
+    (1045, BAD_PASSWORD),                  // ER_ACCESS_DENIED_ERROR
+    (1698, BAD_PASSWORD),                  // ER_ACCESS_DENIED_NO_PASSWORD_ERROR
+    (1049, NO_DATABASE),                   // ER_BAD_DB_ERROR
     // Users who are not let in.
     (1130, NO_HOST),      // ER_HOST_NOT_PRIVILEGED
     (1251, OTHER_PLUGIN), // ER_NOT_SUPPORTED_AUTH_MODE
@@ -220,16 +220,16 @@ const CODES: &[(u16, Diagnosis)] = &[
     // Limits on the server and on users.
     (1021, Diagnosis::Full), // ER_DISK_FULL
     (1114, Diagnosis::Full), // ER_RECORD_FILE_FULL
-    (1037, FULL_UP),         // ER_OUTOFMEMORY
-    (1040, FULL_UP),         // ER_CON_COUNT_ERROR
-    (1041, FULL_UP),         // ER_OUT_OF_RESOURCES
+    (1037, OVERLOADED),      // ER_OUTOFMEMORY
+    (1040, OVERLOADED),      // ER_CON_COUNT_ERROR
+    (1041, OVERLOADED),      // ER_OUT_OF_RESOURCES
     (1129, BLOCKED),         // ER_HOST_IS_BLOCKED
-    (1135, FULL_UP),         // ER_CANT_CREATE_THREAD
-    (1203, FULL_UP),         // ER_TOO_MANY_USER_CONNECTIONS
-    (1206, FULL_UP),         // ER_LOCK_TABLE_FULL
-    (1226, FULL_UP),         // ER_USER_LIMIT_REACHED
-    (1461, FULL_UP),         // ER_MAX_PREPARED_STMT_COUNT_REACHED
-    (1637, FULL_UP),         // ER_TOO_MANY_CONCURRENT_TRXS
+    (1135, OVERLOADED),      // ER_CANT_CREATE_THREAD
+    (1203, OVERLOADED),      // ER_TOO_MANY_USER_CONNECTIONS
+    (1206, OVERLOADED),      // ER_LOCK_TABLE_FULL
+    (1226, OVERLOADED),      // ER_USER_LIMIT_REACHED
+    (1461, OVERLOADED),      // ER_MAX_PREPARED_STMT_COUNT_REACHED
+    (1637, OVERLOADED),      // ER_TOO_MANY_CONCURRENT_TRXS
     // A server that takes no writes.
     (1290, READ_ONLY),  // ER_OPTION_PREVENTS_STATEMENT: read_only, super_read_only
     (1792, ONLY_READS), // ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
@@ -256,7 +256,7 @@ const CODES: &[(u16, Diagnosis)] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::untried;
+    use super::unsupported_server;
 
     /// As the servers say it, the version and the comment.
     #[test]
@@ -282,7 +282,8 @@ mod tests {
             ("8.0.31-PlanetScale", "PlanetScale"),
             ("5.7.25-OceanBase-v4.2.1.0 OceanBase_CE 4.2.1.0", "OceanBase"),
         ] {
-            let error = untried(said).map(|error| format!("{error:?}")).unwrap_or_default();
+            let error =
+                unsupported_server(said).map(|error| format!("{error:?}")).unwrap_or_default();
             assert_eq!(error.is_empty(), name.is_empty(), "{said}: {error}");
             assert!(error.contains(name), "{error}");
         }

@@ -1,0 +1,76 @@
+//! Whether a commit on a PostgreSQL server outlasts a power failure, and whether it takes writes.
+
+use crate::backend::sql::{Error, Schema};
+
+/// What decides whether a commit lasts, and whether one can be made at all. It waits for the
+/// server's own disk at the least, for standbys if there are synchronous ones, and for more if the
+/// operator has asked for more. The tables are those that the search path finds, if they are there,
+/// with all partitions, and all tables that inherit from them. The first of them that is no table,
+/// or is not logged, is returned behind its kind and its persistence. Servers that only speak
+/// PostgreSQL's language may have no setting of the name fsync.
+pub fn query(schema: &Schema) -> String {
+    let tables = schema.tables.iter().map(|table| format!("to_regclass('{table}')"));
+    format!(
+        "SELECT set_config('synchronous_commit', \
+         CASE current_setting('synchronous_commit') \
+         WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true), \
+         current_setting('fsync', true), \
+         (WITH RECURSIVE parts AS (\
+         SELECT oid FROM pg_class WHERE oid = ANY (ARRAY[{}]::OID[]) \
+         UNION SELECT inhrelid FROM pg_inherits JOIN parts ON inhparent = parts.oid) \
+         SELECT MIN(relkind::TEXT || relpersistence::TEXT || oid::REGCLASS::TEXT) FROM pg_class \
+         WHERE oid IN (SELECT oid FROM parts) AND relkind <> 'p' \
+         AND (relkind <> 'r' OR relpersistence <> 'p')), \
+         current_setting('transaction_read_only'), pg_is_in_recovery(), version()",
+        tables.collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// What is wrong with a server that answers so to [`query`].
+pub fn problem(fsync: Option<&str>, bad_table: Option<&str>) -> Option<String> {
+    if fsync == Some("off") {
+        return Some(
+            "its fsync is off, so that a power failure could take ids back that have been given; \
+             run ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()"
+                .to_owned(),
+        );
+    }
+    let (kind, table) = bad_table?.split_at_checked(2)?;
+    Some(match kind {
+        "ru" => format!(
+            "its table {table} is not logged, so that a crash of the server would empty it; \
+             run ALTER TABLE {table} SET LOGGED"
+        ),
+        "rt" => format!(
+            "its table {table} is a temporary one, which the end of a connection removes; drop it, \
+             and see who makes it, such as a pooler that shares connections"
+        ),
+        "fp" => format!(
+            "its table {table} is on another server, which need not keep a commit; give the \
+             address of that one"
+        ),
+        _ => format!(
+            "its {table} is no table but a view, behind which anything may be, also what a crash \
+             of the server would empty; name the place of the table itself, by the address and \
+             its search_path"
+        ),
+    })
+}
+
+/// Why a server that answers so to [`query`] takes no writes. Where they are switched off, that
+/// may be for a moment, or for a move to another server: so this is not switched on again here.
+pub fn refuses_writes(read_only: Option<&str>, is_standby: Option<&str>) -> Option<Error> {
+    let problem = match (read_only, is_standby) {
+        (Some("on"), Some("t" | "true")) => {
+            "it is a standby, which takes no writes; give the address of the primary, or make this \
+             server the primary"
+        }
+        (Some("on"), _) => {
+            "its transactions only read, as default_transaction_read_only is on; if it may be \
+             written again, set that to off where it was set: by ALTER ROLE, ALTER DATABASE or \
+             ALTER SYSTEM, or in the address"
+        }
+        _ => return None,
+    };
+    Some(Error::Unreachable { problem: problem.to_owned(), source: None })
+}
