@@ -263,8 +263,8 @@ impl Segments {
     /// if so many first loads are about to begin that this one has to be asked for again. A load
     /// that has not begun when the result is dropped is left out.
     #[cfg(feature = "series")]
-    pub(crate) fn begin_tag(&self, tag: &str) -> Result<Option<PendingTag>, SegmentError> {
-        Ok(self.running.loader.begin(tag)?.map(PendingTag))
+    pub(crate) fn begin_first_load(&self, tag: &str) -> Result<Option<PendingTag>, SegmentError> {
+        Ok(self.running.loader.begin_first_load(tag)?.map(PendingTag))
     }
 
     /// The numbers of a tag whose first load has ended, or why there are none. `None` before that.
@@ -283,8 +283,8 @@ impl Segments {
     /// Waits until the numbers of a tag that was given up are back in its row, for about a second
     /// at most.
     #[cfg(feature = "series")]
-    pub(crate) fn settle(&self, tag: &str) {
-        self.running.loader.settle(tag);
+    pub(crate) fn wait_for_return(&self, tag: &str) {
+        self.running.loader.wait_for_return(tag);
     }
 
     /// Whether this is a copy in a process that was forked.

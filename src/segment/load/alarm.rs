@@ -22,10 +22,10 @@ const MOST_FULL: usize = 10_000;
 /// The state of a tag as operators know it. Written under the lock of the loader's scheduler. Most
 /// tags have no trouble, and allocate nothing.
 #[derive(Debug, Default)]
-pub struct TagAlarm(Option<Box<Known>>);
+pub struct TagAlarm(Option<Box<ReportedState>>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct ReportedState {
     /// A bit for each [`Trouble`] of the tag.
     troubles: u16,
     /// When the trouble began.
@@ -38,7 +38,7 @@ struct Known {
     refused: u64,
     /// How many lost numbers operators know of, and when they were last told.
     lost: u64,
-    lost_told: Option<Duration>,
+    lost_reported_at: Option<Duration>,
 }
 
 impl TagAlarm {
@@ -49,15 +49,15 @@ impl TagAlarm {
 
     /// Numbers of the tag that nobody will get. `by_takers` of them were lost by takers.
     pub fn lost(&self, by_takers: u64) -> u64 {
-        by_takers + self.0.as_ref().map_or(0, |known| known.refused)
+        by_takers + self.0.as_ref().map_or(0, |reported| reported.refused)
     }
 
-    fn known(&mut self) -> &mut Known {
+    fn reported(&mut self) -> &mut ReportedState {
         self.0.get_or_insert_default()
     }
 }
 
-impl Known {
+impl ReportedState {
     /// Whether the tag has trouble of its own.
     fn is_failing(&self) -> bool {
         self.troubles & !bit(Trouble::Away) != 0
@@ -167,21 +167,21 @@ impl Alarms {
 
     /// Records that a load of `tag` is running while no numbers of the tag are left. Returns when
     /// the load will count as slow, unless it already does.
-    pub fn is_loading(
+    pub fn note_empty_load(
         &mut self,
         tag: &str,
         alarm: &mut TagAlarm,
         now: Duration,
     ) -> Option<Duration> {
-        let known = alarm.known();
-        let since = *known.empty_since.get_or_insert(now);
+        let reported = alarm.reported();
+        let since = *reported.empty_since.get_or_insert(now);
         if now < since + SLOW {
             return Some(since + SLOW);
         }
-        known.is_slow = true;
-        known.since.get_or_insert(since);
-        self.failing_tags += u64::from(!known.is_failing());
-        if known.add(Trouble::Slow) {
+        reported.is_slow = true;
+        reported.since.get_or_insert(since);
+        self.failing_tags += u64::from(!reported.is_failing());
+        if reported.add(Trouble::Slow) {
             #[cfg(feature = "metrics")]
             self.failed.push(tag.into());
             self.events.push(Event::Slow { tag: tag.into(), waited: now.saturating_sub(since) });
@@ -195,22 +195,22 @@ impl Alarms {
         self.counts.loaded += numbers;
         self.full.remove(tag);
         self.answered(alarm, now);
-        let Some(known) = &mut alarm.0 else { return };
-        let was_failing = known.is_failing();
+        let Some(reported) = &mut alarm.0 else { return };
+        let was_failing = reported.is_failing();
         // After a slow load the next one is likely to be slow, too, and would cause the same event
         // again.
-        known.troubles &= if known.is_slow { bit(Trouble::Slow) } else { 0 };
-        (known.empty_since, known.is_slow) = (None, false);
-        if known.troubles != 0 {
+        reported.troubles &= if reported.is_slow { bit(Trouble::Slow) } else { 0 };
+        (reported.empty_since, reported.is_slow) = (None, false);
+        if reported.troubles != 0 {
             return;
         }
-        let since = known.since.take().unwrap_or(now);
+        let since = reported.since.take().unwrap_or(now);
         if was_failing {
             self.failing_tags -= 1;
             let failing = now.saturating_sub(since);
             self.events.push(Event::TagRecovered { tag: tag.into(), failing });
         }
-        if (known.lost, known.refused) == (0, 0) {
+        if (reported.lost, reported.refused) == (0, 0) {
             alarm.0 = None;
         }
     }
@@ -227,12 +227,12 @@ impl Alarms {
 
     /// Forgets the troubles of a tag that is given up. If no other tag keeps the source away, it is
     /// back, unless the last call that was made did not reach it.
-    pub fn given_up(&mut self, alarm: &mut TagAlarm, is_away: bool, now: Duration) {
-        if let Some(known) = &mut alarm.0 {
-            self.failing_tags -= u64::from(known.is_failing());
-            self.away_tags -= u64::from(known.remove(Trouble::Away));
-            known.troubles = 0;
-            (known.since, known.empty_since, known.is_slow) = (None, None, false);
+    pub fn retired(&mut self, alarm: &mut TagAlarm, is_away: bool, now: Duration) {
+        if let Some(reported) = &mut alarm.0 {
+            self.failing_tags -= u64::from(reported.is_failing());
+            self.away_tags -= u64::from(reported.remove(Trouble::Away));
+            reported.troubles = 0;
+            (reported.since, reported.empty_since, reported.is_slow) = (None, None, false);
         }
         if !is_away {
             self.reached(now);
@@ -252,12 +252,12 @@ impl Alarms {
         now: Duration,
     ) {
         self.counts.failures += 1;
-        let known = alarm.known();
-        known.since.get_or_insert(now);
-        (known.empty_since, known.is_slow) = (None, false);
+        let reported = alarm.reported();
+        reported.since.get_or_insert(now);
+        (reported.empty_since, reported.is_slow) = (None, false);
         let error = Arc::clone(error);
         if trouble == Trouble::Away {
-            self.away_tags += u64::from(!is_new && known.add(Trouble::Away));
+            self.away_tags += u64::from(!is_new && reported.add(Trouble::Away));
             if self.away_since.is_none() {
                 self.away_since = Some(now);
                 self.events.push(Event::Unreachable { tag: tag.into(), error });
@@ -270,7 +270,7 @@ impl Alarms {
         if self.are_of_series && trouble == Trouble::RanOut {
             // Takes go on as long as others are in memory.
             if is_new {
-                self.is_full(tag, trouble, error);
+                self.report_full(tag, trouble, error);
             }
             return;
         }
@@ -278,9 +278,9 @@ impl Alarms {
         if is_new || trouble == Trouble::Superseded {
             return;
         }
-        let known = alarm.known();
-        self.failing_tags += u64::from(!known.is_failing());
-        if known.add(trouble) {
+        let reported = alarm.reported();
+        self.failing_tags += u64::from(!reported.is_failing());
+        if reported.add(trouble) {
             #[cfg(feature = "metrics")]
             self.failed.push(tag.into());
             self.events.push(Event::TagFailing { tag: tag.into(), trouble, error });
@@ -288,7 +288,7 @@ impl Alarms {
     }
 
     /// Tells once that a period of a series has given all its numbers.
-    fn is_full(&mut self, tag: &str, trouble: Trouble, error: Arc<SegmentError>) {
+    fn report_full(&mut self, tag: &str, trouble: Trouble, error: Arc<SegmentError>) {
         if self.full.len() >= MOST_FULL {
             self.full.clear();
         }
@@ -301,8 +301,8 @@ impl Alarms {
     /// tags have reached it in their last load. So if one of several databases is away, there is
     /// one event, and none for each answer of the others.
     fn answered(&mut self, alarm: &mut TagAlarm, now: Duration) {
-        if let Some(known) = &mut alarm.0 {
-            self.away_tags -= u64::from(known.remove(Trouble::Away));
+        if let Some(reported) = &mut alarm.0 {
+            self.away_tags -= u64::from(reported.remove(Trouble::Away));
         }
         self.reached(now);
     }
@@ -319,38 +319,38 @@ impl Alarms {
     /// Counts `numbers` that were loaded and rejected, and that the tag's row has not taken back.
     pub fn refused(&mut self, alarm: &mut TagAlarm, numbers: u64) {
         self.counts.refused += numbers;
-        alarm.known().refused += numbers;
+        alarm.reported().refused += numbers;
     }
 
     /// Sends an event about lost numbers, at most once in [`LOST_PAUSE`]. `by_takers` numbers were
     /// lost by takers.
     pub fn check_lost(&mut self, tag: &str, alarm: &mut TagAlarm, by_takers: u64, now: Duration) {
-        let told = alarm.0.as_ref().and_then(|known| known.lost_told);
-        if told.is_none_or(|told| now >= told + LOST_PAUSE) {
-            self.tell_lost(tag, alarm, by_takers, now);
+        let reported_at = alarm.0.as_ref().and_then(|reported| reported.lost_reported_at);
+        if reported_at.is_none_or(|reported_at| now >= reported_at + LOST_PAUSE) {
+            self.report_lost(tag, alarm, by_takers, now);
         }
     }
 
-    fn tell_lost(&mut self, tag: &str, alarm: &mut TagAlarm, by_takers: u64, now: Duration) {
+    fn report_lost(&mut self, tag: &str, alarm: &mut TagAlarm, by_takers: u64, now: Duration) {
         let lost = alarm.lost(by_takers);
-        if lost > alarm.0.as_ref().map_or(0, |known| known.lost) {
-            let known = alarm.known();
-            let numbers = lost - known.lost;
-            (known.lost, known.lost_told) = (lost, Some(now));
+        if lost > alarm.0.as_ref().map_or(0, |reported| reported.lost) {
+            let reported = alarm.reported();
+            let numbers = lost - reported.lost;
+            (reported.lost, reported.lost_reported_at) = (lost, Some(now));
             self.events.push(Event::Lost { tag: tag.into(), numbers });
         }
     }
 
     /// Adds a tag that has ended to the totals: how many of its numbers were claimed, how many were
     /// lost by takers, and how many are left and will be given back.
-    pub fn ends(
+    pub fn ended(
         &mut self,
         tag: &str,
         alarm: &mut TagAlarm,
         (claimed, by_takers, left): (u64, u64, u64),
         now: Duration,
     ) {
-        self.tell_lost(tag, alarm, by_takers, now);
+        self.report_lost(tag, alarm, by_takers, now);
         self.end.taken += claimed.saturating_sub(by_takers);
         self.end.left += left;
         self.end.tags += u64::from(left > 0);

@@ -12,7 +12,7 @@ use std::mem;
 use std::time::Duration;
 
 use crate::segment::SegmentError;
-use crate::segment::load::supplier::{Subject, Telling};
+use crate::segment::load::supplier::{Reporting, TagLabel};
 use crate::segment::load::trouble::Trouble;
 use crate::support::callbacks::event;
 use crate::sync::{Arc, ThreadId, thread_id};
@@ -76,7 +76,7 @@ pub struct End {
 #[derive(Debug, Default)]
 pub struct Events {
     waiting: VecDeque<Event>,
-    teller: Option<ThreadId>,
+    sender: Option<ThreadId>,
 }
 
 impl Events {
@@ -87,21 +87,21 @@ impl Events {
     }
 
     /// Whether events are queued and no thread is sending them.
-    pub fn need_a_thread(&self) -> bool {
-        self.teller.is_none() && !self.waiting.is_empty()
+    pub fn need_a_sender(&self) -> bool {
+        self.sender.is_none() && !self.waiting.is_empty()
     }
 
     /// Takes the next event. The calling thread then sends this one and all that follow. `None` if
     /// the queue is empty, or if another thread is sending.
     pub fn take_next(&mut self) -> Option<Event> {
-        if self.teller.is_some() && !self.is_this_thread() {
+        if self.sender.is_some() && !self.is_sender() {
             return None;
         }
         let next = self.waiting.pop_front();
         if next.is_some() {
-            self.teller = Some(thread_id());
+            self.sender = Some(thread_id());
         } else {
-            self.teller = None;
+            self.sender = None;
             // Frees the memory of a queue that has been long.
             mem::take(&mut self.waiting);
         }
@@ -109,19 +109,19 @@ impl Events {
     }
 
     /// Whether the calling thread is sending events, that is, running a subscriber.
-    pub fn is_this_thread(&self) -> bool {
-        self.teller == Some(thread_id())
+    pub fn is_sender(&self) -> bool {
+        self.sender == Some(thread_id())
     }
 
     /// Whether all events have been sent.
-    pub fn are_told(&self) -> bool {
-        self.teller.is_none() && self.waiting.is_empty()
+    pub fn are_sent(&self) -> bool {
+        self.sender.is_none() && self.waiting.is_empty()
     }
 }
 
 /// Sends an event about a tag, or with the names and the sentence behind `|` one about a period and
 /// a scope of a series.
-macro_rules! tell {
+macro_rules! send {
     (
         $subject:expr,
         $level:ident,
@@ -131,10 +131,10 @@ macro_rules! tell {
         $message:literal | $message_of_series:literal
     ) => {
         match $subject {
-            Subject::Tag(tag) => {
+            TagLabel::Tag(tag) => {
                 event!($level, $name, $source, tag, $($fields)+, $message);
             }
-            Subject::Series { series, period, scope } => {
+            TagLabel::Series { series, period, scope } => {
                 event!(
                     $level,
                     $of_series,
@@ -162,11 +162,11 @@ pub fn started(source: &str) {
 
 impl Event {
     /// Sends the event to subscribers, which are foreign code.
-    pub fn tell(&self, source: &str, telling: Telling) {
-        let subject = telling.subject;
+    pub fn send(&self, source: &str, reporting: Reporting) {
+        let tag_label = reporting.tag_label;
         match self {
-            Event::Unreachable { tag, error } => tell!(
-                subject(tag),
+            Event::Unreachable { tag, error } => send!(
+                tag_label(tag),
                 warn,
                 "source_unreachable" | "source_unreachable",
                 source,
@@ -178,10 +178,10 @@ impl Event {
                 event!(info, "source_recovered", source, ?away, "the source gives numbers again");
             }
             Event::TagFailing { tag, trouble, error } => {
-                tell_trouble(source, subject(tag), *trouble, error);
+                send_trouble(source, tag_label(tag), *trouble, error);
             }
-            Event::Slow { tag, waited } => tell!(
-                subject(tag),
+            Event::Slow { tag, waited } => send!(
+                tag_label(tag),
                 warn,
                 "tag_slow" | "series_slow",
                 source,
@@ -189,16 +189,16 @@ impl Event {
                 "a load takes long, and no numbers are left; takes wait or fail"
                     | "a load takes long, and no numbers are left; takes wait or fail"
             ),
-            Event::TagRecovered { tag, failing } => tell!(
-                subject(tag),
+            Event::TagRecovered { tag, failing } => send!(
+                tag_label(tag),
                 info,
                 "tag_recovered" | "series_recovered",
                 source,
                 (?failing),
                 "numbers of the tag are loaded again" | "numbers of the series are loaded again"
             ),
-            Event::NearlyFull { tag, last, largest } => tell!(
-                subject(tag),
+            Event::NearlyFull { tag, last, largest } => send!(
+                tag_label(tag),
                 warn,
                 "tag_nearly_full" | "series_nearly_full",
                 source,
@@ -207,8 +207,8 @@ impl Event {
                     | "the series has given 80 % of the numbers that fit its pattern; change it to \
                        one with a wider number, which may begin at once"
             ),
-            Event::Lost { tag, numbers } => tell!(
-                subject(tag),
+            Event::Lost { tag, numbers } => send!(
+                tag_label(tag),
                 info,
                 "numbers_lost" | "numbers_lost",
                 source,
@@ -225,17 +225,17 @@ impl Event {
                     "no thread for a load can be started; loads come one after the other"
                 );
             }
-            Event::Stopped(end) => end.tell(source),
+            Event::Stopped(end) => end.send(source),
         }
     }
 }
 
 /// Sends the event of a tag's own trouble.
-pub fn tell_trouble(source: &str, subject: Subject<'_>, trouble: Trouble, error: &SegmentError) {
+pub fn send_trouble(source: &str, tag_label: TagLabel<'_>, trouble: Trouble, error: &SegmentError) {
     macro_rules! trouble {
         ($level:ident, $name:tt | $of_series:tt, $message:tt | $message_of_series:tt) => {
-            tell!(
-                subject,
+            send!(
+                tag_label,
                 $level,
                 $name | $of_series,
                 source,
@@ -307,7 +307,7 @@ impl End {
         }
     }
 
-    fn tell(&self, source: &str) {
+    fn send(&self, source: &str) {
         let End { taken, tags, left, given_back, .. } = *self;
         if let Some(error) = &self.error {
             let numbers = left.saturating_sub(given_back + self.refused);

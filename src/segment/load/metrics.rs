@@ -11,7 +11,7 @@ use crate::segment::SegmentStatus;
 use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::policy::Policy;
 use crate::segment::load::scheduler::{Scheduler, Source, Totals};
-use crate::segment::load::supplier::{Fullness, Subject, Telling};
+use crate::segment::load::supplier::{Fullness, Reporting, TagLabel};
 use crate::sync::{Arc, Mutex, lock};
 
 /// How often metrics are brought up to date.
@@ -33,7 +33,7 @@ struct State {
 /// The metrics of a source. The recorder must be installed before they are made.
 pub struct Metrics {
     label: String,
-    telling: Telling,
+    reporting: Reporting,
     source: Series<State>,
     state: State,
     /// The tags that have metrics of their own.
@@ -58,11 +58,11 @@ pub fn load_times(label: &str) -> Histogram {
 }
 
 impl Metrics {
-    pub fn new(label: &str, telling: Telling, named: Vec<String>, policy: Policy) -> Metrics {
+    pub fn new(label: &str, reporting: Reporting, named: Vec<String>, policy: Policy) -> Metrics {
         Metrics {
             label: label.to_owned(),
-            telling,
-            source: source_series(label, telling),
+            reporting,
+            source: source_series(label, reporting),
             state: State { is_running: true, ..State::default() },
             tags: Vec::new(),
             failing: 0,
@@ -113,7 +113,7 @@ impl Metrics {
         let is_complete = source.next.is_none();
         if is_complete {
             let sums = mem::take(&mut self.sums);
-            self.state.sums = without_falling(sums, source.gone, self.state.sums);
+            self.state.sums = without_falling(sums, source.retired_totals, self.state.sums);
         }
         self.state.source = source;
         self.source.show(&self.state);
@@ -149,7 +149,7 @@ impl Metrics {
     fn label(&mut self, tag: Arc<LoadedTag>) -> bool {
         let is_new = !self.tags.iter().any(|(known, _)| Arc::ptr_eq(known, &tag));
         if is_new {
-            let series = tag_series(&self.label, (self.telling.subject)(&tag.name));
+            let series = tag_series(&self.label, (self.reporting.tag_label)(&tag.name));
             self.tags.push((tag, series));
         }
         is_new
@@ -158,19 +158,19 @@ impl Metrics {
 
 /// The totals of the tags in use and of those that were given up. None of them falls below those
 /// shown `before`, as they would for a moment where a tag was given up between two readings.
-fn without_falling(in_use: Totals, gone: Totals, before: Totals) -> Totals {
+fn without_falling(in_use: Totals, retired_totals: Totals, before: Totals) -> Totals {
     Totals {
         in_memory: in_use.in_memory,
-        taken: (in_use.taken + gone.taken).max(before.taken),
-        lost: (in_use.lost + gone.lost).max(before.lost),
-        waits: (in_use.waits + gone.waits).max(before.waits),
-        longest_wait: in_use.longest_wait.max(gone.longest_wait),
+        taken: (in_use.taken + retired_totals.taken).max(before.taken),
+        lost: (in_use.lost + retired_totals.lost).max(before.lost),
+        waits: (in_use.waits + retired_totals.waits).max(before.waits),
+        longest_wait: in_use.longest_wait.max(retired_totals.longest_wait),
     }
 }
 
-fn source_series(label: &str, telling: Telling) -> Series<State> {
+fn source_series(label: &str, reporting: Reporting) -> Series<State> {
     let series = Series::<State>::new(vec![("source", label.to_owned())]);
-    let series = if telling.is_of_series { of_fullness(series) } else { series };
+    let series = if reporting.is_of_series { of_fullness(series) } else { series };
     series
         .gauge("uidring_loader_running", "1 until the loader has ended.", |state| {
             f64::from(state.is_running)
@@ -237,14 +237,14 @@ fn of_fullness(series: Series<State>) -> Series<State> {
         )
 }
 
-fn tag_series(label: &str, subject: Subject<'_>) -> Series<SegmentStatus> {
+fn tag_series(label: &str, tag_label: TagLabel<'_>) -> Series<SegmentStatus> {
     let mut labels = vec![("source", label.to_owned())];
-    let is_tag = match subject {
-        Subject::Tag(tag) => {
+    let is_tag = match tag_label {
+        TagLabel::Tag(tag) => {
             labels.push(("tag", tag.to_owned()));
             true
         }
-        Subject::Series { series, period, scope } => {
+        TagLabel::Series { series, period, scope } => {
             let of_series = [("series", series), ("period", period), ("scope", scope)];
             labels.extend(of_series.map(|(label, value)| (label, value.to_owned())));
             false

@@ -2,13 +2,13 @@
 
 pub mod alarm;
 pub mod events;
-mod label;
 pub mod loaded_tag;
 pub mod loader;
 #[cfg(feature = "metrics")]
 mod metrics;
 pub mod policy;
 pub mod scheduler;
+mod source_label;
 pub mod status;
 pub mod stock;
 pub mod supplier;

@@ -1,10 +1,11 @@
-//! [`Supplier`]: a source as the loader sees it, and [`Telling`], how its tags are told to people.
+//! [`Supplier`]: a source as the loader sees it, and [`Reporting`], how its tags are shown to
+//! people.
 
 use crate::segment::{Segment, SegmentError, SegmentSource};
 
 /// What people know a tag by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject<'a> {
+pub enum TagLabel<'a> {
     /// Its own name.
     Tag(&'a str),
     /// One period of one scope of a series. The scope is empty if none was named.
@@ -12,23 +13,23 @@ pub enum Subject<'a> {
     Series { series: &'a str, period: &'a str, scope: &'a str },
 }
 
-/// How tags and errors are told to people.
+/// How tags and errors are shown to people, in events and metrics.
 #[derive(Clone, Copy, Debug)]
-pub struct Telling {
+pub struct Reporting {
     /// Whether the tags are periods and scopes of series.
     pub is_of_series: bool,
     /// What people know the tag of this name by.
-    pub subject: fn(&str) -> Subject<'_>,
+    pub tag_label: fn(&str) -> TagLabel<'_>,
     /// An error of a load in words that people know.
     pub error: fn(SegmentError) -> SegmentError,
 }
 
-/// How tags are told that people know by their names.
-impl Default for Telling {
-    fn default() -> Telling {
-        Telling {
+/// For tags that people know by their names.
+impl Default for Reporting {
+    fn default() -> Reporting {
+        Reporting {
             is_of_series: false,
-            subject: |tag| Subject::Tag(tag),
+            tag_label: |tag| TagLabel::Tag(tag),
             error: std::convert::identity,
         }
     }
@@ -53,8 +54,8 @@ pub trait Supplier: Send + Sync + 'static {
         self.source().load(tag, count)
     }
 
-    fn telling(&self) -> Telling {
-        Telling::default()
+    fn reporting(&self) -> Reporting {
+        Reporting::default()
     }
 
     /// Of the counters of series that still count, as far as this process knows.

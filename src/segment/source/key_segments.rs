@@ -6,9 +6,9 @@
 use std::time::Duration;
 
 use super::admin::{SegmentAdmin, TagChange};
-use super::known_rows::{KnownRows, NotBack};
 use super::limits::Limits;
 use super::row::{Counting, Row, alike, last_before};
+use super::row_identities::{NotReturnable, RowIdentities};
 use crate::backend::error;
 use crate::backend::keys::{
     Call, Client, Document, Error, ErrorPhrases, KeyStore, Transaction, name_of, text_of,
@@ -57,13 +57,13 @@ const ROW_BITS: u32 = 53;
 #[derive(Clone, Debug)]
 pub struct KeySegments<K> {
     pub(crate) client: Client<K>,
-    rows: KnownRows,
+    rows: RowIdentities,
 }
 
 impl<K: KeyStore> KeySegments<K> {
     /// The tags in `store`.
     pub(crate) fn on(store: K) -> Self {
-        KeySegments { client: Client::new(store), rows: KnownRows::default() }
+        KeySegments { client: Client::new(store), rows: RowIdentities::default() }
     }
 
     /// Runs `body` in a transaction on the row of `tag`.
@@ -163,9 +163,9 @@ impl<K: KeyStore> SegmentSource for KeySegments<K> {
             return Ok(false);
         }
         // Another row may have come to the same end.
-        let row_key = match self.rows.key_to_take_back(tag, unused) {
+        let row_key = match self.rows.key_for_return(tag, unused) {
             Ok(key) => key,
-            Err(NotBack) => return Ok(false),
+            Err(NotReturnable) => return Ok(false),
         };
         self.change(tag, "give numbers back to", |transaction, key, document| {
             // An earlier run may have been made without an answer. If others have taken just these

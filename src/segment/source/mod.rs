@@ -15,16 +15,9 @@ mod key_segments;
     feature = "sqlite",
     feature = "zookeeper"
 ))]
-mod known_rows;
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
-))]
 mod limits;
+#[cfg(any(feature = "http", feature = "mysql", feature = "postgres", feature = "sqlite"))]
+mod round_robin;
 #[cfg(any(
     feature = "etcd",
     feature = "mysql",
@@ -34,10 +27,17 @@ mod limits;
     feature = "zookeeper"
 ))]
 mod row;
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
+mod row_identities;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub mod sql;
-#[cfg(any(feature = "http", feature = "mysql", feature = "postgres", feature = "sqlite"))]
-mod turns;
 
 pub use admin::{SegmentAdmin, TagChange, TinyIdToken};
 

@@ -11,7 +11,7 @@ use crate::series::memory::handle::Handle;
 use crate::series::memory::series_cache::MOST_CHANGES;
 use crate::series::store::SeriesRecord;
 use crate::series::store::counter::Counter;
-use crate::series::store::sql::record_of_texts;
+use crate::series::store::sql::rows::record_of_texts;
 use crate::sync::Arc;
 
 /// A series, and the day whose number is counted.

@@ -4,6 +4,7 @@ use super::SeriesGenerator;
 use crate::series::error::SeriesError;
 use crate::series::form::date::Date;
 use crate::series::form::number::SeriesNumber;
+use std::iter::FusedIterator;
 
 impl SeriesGenerator {
     /// Takes the next `count` numbers of the present period, at least one: those that so many takes
@@ -90,3 +91,52 @@ impl SeriesGenerator {
         Ok(numbers)
     }
 }
+
+impl SeriesGenerator {
+    /// Takes `count` numbers, one at a time, as the iterator is asked for them. Over midnight, the
+    /// first ones are of one day and the rest of the next. The iterator ends after an error.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::series::{Series, SeriesDefinition};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let store = uidring::Store::open(folder.path().join("uidring.db"))?;
+    /// # let series = Series::builder().store(&store).build()?;
+    /// let customers = series.create("customers", SeriesDefinition::new("C-{n}")?)?;
+    /// let numbers = customers.take_n(3).collect::<Result<Vec<_>, _>>()?;
+    /// assert_eq!(numbers[2].to_string(), "C-3");
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn take_n(&self, count: usize) -> SeriesTakeN {
+        SeriesTakeN { generator: self.clone(), left: count }
+    }
+}
+
+/// The numbers of [`SeriesGenerator::take_n`].
+#[derive(Clone, Debug)]
+#[must_use = "iterators are lazy: numbers are taken by `next`"]
+pub struct SeriesTakeN {
+    generator: SeriesGenerator,
+    /// How many numbers are still to be taken.
+    left: usize,
+}
+
+impl Iterator for SeriesTakeN {
+    type Item = Result<SeriesNumber, SeriesError>;
+
+    fn next(&mut self) -> Option<Result<SeriesNumber, SeriesError>> {
+        if self.left == 0 {
+            return None;
+        }
+        let result = self.generator.take();
+        self.left = if result.is_ok() { self.left - 1 } else { 0 };
+        Some(result)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left.min(1), Some(self.left))
+    }
+}
+
+impl FusedIterator for SeriesTakeN {}

@@ -1,14 +1,17 @@
 //! [`SeriesGenerator`], the numbers of one series.
 
 mod batch;
+mod for_date;
 pub mod forecast;
 mod request;
 pub mod status;
 
-use std::fmt;
-use std::iter::FusedIterator;
+pub use batch::SeriesTakeN;
 
-use crate::engine::TakeError;
+use std::fmt;
+
+use forecast::Forecast;
+
 #[cfg(feature = "async")]
 use crate::generator::blocking;
 #[cfg(feature = "async")]
@@ -18,22 +21,14 @@ use crate::series::form::date::Date;
 use crate::series::form::error::ParseError;
 use crate::series::form::number::SeriesNumber;
 use crate::series::form::pattern::{Parsed, Pattern};
-#[cfg(any(
-    feature = "postgres",
-    feature = "sqlite",
-    all(feature = "mysql", any(feature = "sqlx-0_8", feature = "sqlx-0_9"))
-))]
 use crate::series::gapless::{Gapless, GaplessTransaction};
 #[cfg(feature = "async")]
 use crate::series::memory::current::Open;
 use crate::series::memory::current::{Current, IfNone, Shared};
 use crate::series::memory::handle::Handle;
 use crate::series::memory::scopes::Scopes;
-use crate::series::memory::series_cache::MOST_CHANGES;
 use crate::series::store::{CounterRecord, SeriesRecord};
 use crate::sync::Arc;
-use forecast::Forecast;
-use status::{ScopeStatus, SeriesStatus};
 
 /// Hands out the numbers of one series, or of one scope of it, to any number of threads.
 ///
@@ -74,11 +69,6 @@ use status::{ScopeStatus, SeriesStatus};
 pub struct SeriesGenerator {
     handle: Handle,
 }
-
-/// The most numbers that one call takes.
-const MOST: u64 = 1_000_000;
-/// The most counters in a status.
-const MOST_TOLD: usize = 100;
 
 impl SeriesGenerator {
     pub(crate) fn new(shared: Arc<Shared>, scopes: Arc<Scopes>) -> SeriesGenerator {
@@ -195,125 +185,6 @@ impl SeriesGenerator {
         let open = move || current.open_at(&shared, &scopes.series, shared.clock.now());
         let opened = blocking::run("uidring-series", open).await;
         opened.unwrap_or_else(|error| Err(SeriesError::Load(SegmentError::other(error))))
-    }
-
-    /// Takes `count` numbers, one at a time, as the iterator is asked for them. Over midnight, the
-    /// first ones are of one day and the rest of the next. The iterator ends after an error.
-    ///
-    /// ```
-    /// # #[cfg(feature = "sqlite")] {
-    /// # use uidring::series::{Series, SeriesDefinition};
-    /// # let folder = tempfile::tempdir()?;
-    /// # let store = uidring::Store::open(folder.path().join("uidring.db"))?;
-    /// # let series = Series::builder().store(&store).build()?;
-    /// let customers = series.create("customers", SeriesDefinition::new("C-{n}")?)?;
-    /// let numbers = customers.take_n(3).collect::<Result<Vec<_>, _>>()?;
-    /// assert_eq!(numbers[2].to_string(), "C-3");
-    /// # }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn take_n(&self, count: usize) -> SeriesTakeN {
-        SeriesTakeN { generator: self.clone(), left: count }
-    }
-
-    /// Takes the next number of the period of a `date`: that of the document, not of the call. For
-    /// the present period this is as fast as [`take`](SeriesGenerator::take). For any other it asks
-    /// the store, as no numbers of it are in memory.
-    ///
-    /// ```
-    /// # #[cfg(feature = "sqlite")] {
-    /// # use uidring::series::{Series, SeriesDefinition};
-    /// # let folder = tempfile::tempdir()?;
-    /// # let store = uidring::Store::open(folder.path().join("uidring.db"))?;
-    /// # let series = Series::builder().store(&store).build()?;
-    /// let orders = series.create("orders", SeriesDefinition::new("SO{yyyy}{MM}{dd}-{n:6}")?)?;
-    /// assert_eq!(orders.take_for("2025-11-01".parse()?)?.to_string(), "SO20251101-000001");
-    /// # }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`take`](SeriesGenerator::take).
-    pub fn take_for(&self, date: Date) -> Result<SeriesNumber, SeriesError> {
-        let known = self.handle.known()?;
-        let period = known.on(date).1;
-        if let Some(number) =
-            self.handle.current.take_of(&self.handle.shared, self.name(), period)?
-        {
-            return Ok(number);
-        }
-        let mut numbers = self.take_from_store(date, 1)?;
-        numbers.pop().ok_or(SeriesError::Changed { series: self.name().to_owned() })
-    }
-
-    /// Takes the next `count` numbers of the period of a `date`, at least one and at most a
-    /// million. They ascend, and are those that so many calls of
-    /// [`take_for`](SeriesGenerator::take_for) would get: of the present period from memory, as far
-    /// as they are there, and of any other from the store, in one call and without gaps between
-    /// them. If fewer fit the pattern, it takes those.
-    ///
-    /// # Errors
-    ///
-    /// As [`take`](SeriesGenerator::take).
-    pub fn take_n_for(&self, date: Date, count: u64) -> Result<Vec<SeriesNumber>, SeriesError> {
-        let count = count.clamp(1, MOST);
-        let known = self.handle.known()?;
-        let (version, period) = known.on(date);
-        self.handle.check_text(version, date)?;
-        // At most a million.
-        let all = usize::try_from(count).unwrap_or(usize::MAX);
-        let Handle { shared, current, .. } = &self.handle;
-        let mut numbers = current.take_many_of(shared, self.name(), period, all)?;
-        let left = count - numbers.len() as u64;
-        if left == 0 {
-            return Ok(numbers);
-        }
-        match self.take_from_store(date, left) {
-            Ok(rest) => numbers.extend(rest),
-            Err(SeriesError::Full { .. } | SeriesError::Closed { .. }) if !numbers.is_empty() => {}
-            Err(error) => return Err(error),
-        }
-        Ok(numbers)
-    }
-
-    /// Takes the next `count` numbers of the period of a `date` by a call to the store.
-    fn take_from_store(&self, date: Date, count: u64) -> Result<Vec<SeriesNumber>, SeriesError> {
-        self.handle.current.check()?;
-        let ended = if self.handle.shared.segments.is_forked() {
-            Some(TakeError::Forked)
-        } else {
-            self.handle.shared.segments.has_ended().then_some(TakeError::ShutDown)
-        };
-        if let Some(ended) = ended {
-            return Err(ended.into());
-        }
-        let mut known = self.handle.known()?;
-        for _ in 0..MOST_CHANGES {
-            if known.is_gapless() {
-                return Err(SeriesError::Gapless { series: self.name().to_owned() });
-            }
-            let (version, period) = known.on(date);
-            self.handle.check_text(version, date)?;
-            let counter = self.handle.counter(version, period);
-            // What was in memory comes first.
-            self.handle.shared.segments.settle(&counter.tag());
-            match self.handle.shared.known.take(&counter, count) {
-                Ok(taken) => {
-                    let pattern = version.definition.pattern();
-                    let write = |number| self.handle.write(pattern, date, number, period);
-                    return Ok((taken.first..=taken.last).map(write).collect());
-                }
-                Err(SeriesError::Changed { .. }) => {
-                    known = self.handle.shared.known.learn_again(self.name())?;
-                }
-                Err(error) => {
-                    self.handle.shared.known.failed(&counter, &error);
-                    return Err(error);
-                }
-            }
-        }
-        Err(SeriesError::Changed { series: self.name().to_owned() })
     }
 
     /// Counts the next number of the present period in the caller's `transaction`: that of the
@@ -493,75 +364,6 @@ impl SeriesGenerator {
         let known = self.handle.shared.known.learn_again(self.name())?;
         forecast::forecast(&known, &self.counters()?, self.handle.shared.now_ms())
     }
-
-    /// The state of this scope in this process.
-    #[must_use]
-    pub fn status(&self) -> SeriesStatus {
-        let Handle { shared, scopes, current } = &self.handle;
-        let has_ended = shared.segments.has_ended();
-        // What was given up while it rested says nothing of the next take.
-        let open = current.opened(shared.clock.now());
-        let open = open.filter(|open| has_ended || !open.numbers.is_retired());
-        // As for `scope`.
-        let is_forked = shared.segments.is_forked();
-        let mut tight = if is_forked {
-            Vec::new()
-        } else {
-            shared.known.tight(&scopes.known.load(), shared.now_ms())
-        };
-        let full = tight.iter().filter(|counter| counter.is_full()).count();
-        let nearly_full = tight.len() - full;
-        tight.truncate(MOST_TOLD);
-        SeriesStatus {
-            obstacle: current.obstacle(shared, open.as_ref()),
-            period: open.as_ref().map(|open| open.period()),
-            numbers: open.map(|open| open.numbers.status()),
-            scopes: if is_forked { 0 } else { scopes.len() },
-            full,
-            nearly_full,
-            tight,
-        }
-    }
-
-    /// Calls `look` with the state of each scope of the series whose numbers of the present period
-    /// this process has loaded, in no particular order. It does not ask the store.
-    ///
-    /// ```
-    /// # #[cfg(feature = "sqlite")] {
-    /// # use uidring::series::{Series, SeriesDefinition};
-    /// # let folder = tempfile::tempdir()?;
-    /// # let store = uidring::Store::open(folder.path().join("uidring.db"))?;
-    /// # let series = Series::builder().store(&store).build()?;
-    /// let parcels = series.create("parcels", SeriesDefinition::new("{scope}-{n:1}")?)?;
-    /// parcels.scope("lima").take_n(9).for_each(drop);
-    /// let mut full = Vec::new();
-    /// parcels.each_scope(|status| {
-    ///     if status.is_full() {
-    ///         full.push(status.scope);
-    ///     }
-    /// });
-    /// assert_eq!(full, ["lima"]);
-    /// # }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn each_scope(&self, mut look: impl FnMut(ScopeStatus)) {
-        let Handle { shared, scopes, .. } = &self.handle;
-        // In a forked process another thread may have held the lock of the scopes.
-        if shared.segments.is_forked() {
-            return;
-        }
-        let now = shared.clock.now();
-        for current in scopes.all() {
-            if let Some(open) = current.opened(now).filter(|open| !open.numbers.is_retired()) {
-                look(ScopeStatus {
-                    scope: current.scope.to_string(),
-                    period: open.period(),
-                    numbers: open.numbers.status(),
-                    largest: open.largest(),
-                });
-            }
-        }
-    }
 }
 
 impl fmt::Debug for SeriesGenerator {
@@ -572,31 +374,3 @@ impl fmt::Debug for SeriesGenerator {
             .finish_non_exhaustive()
     }
 }
-
-/// The numbers of [`SeriesGenerator::take_n`].
-#[derive(Clone, Debug)]
-#[must_use = "iterators are lazy: numbers are taken by `next`"]
-pub struct SeriesTakeN {
-    generator: SeriesGenerator,
-    /// How many numbers are still to be taken.
-    left: usize,
-}
-
-impl Iterator for SeriesTakeN {
-    type Item = Result<SeriesNumber, SeriesError>;
-
-    fn next(&mut self) -> Option<Result<SeriesNumber, SeriesError>> {
-        if self.left == 0 {
-            return None;
-        }
-        let result = self.generator.take();
-        self.left = if result.is_ok() { self.left - 1 } else { 0 };
-        Some(result)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left.min(1), Some(self.left))
-    }
-}
-
-impl FusedIterator for SeriesTakeN {}

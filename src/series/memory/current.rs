@@ -441,7 +441,8 @@ impl Current {
         let at = self.counter_at(&known, now)?;
         let mut pending = lock(&self.pending);
         if pending.as_ref().is_none_or(|known| known.is_retired() || known.tag() != at.tag) {
-            *pending = shared.segments.begin_tag(&at.tag).map_err(SeriesError::of_segment)?;
+            *pending =
+                shared.segments.begin_first_load(&at.tag).map_err(SeriesError::of_segment)?;
         }
         // What is given up has its name until its numbers are back in the row.
         let in_use = pending.as_ref().filter(|pending| !pending.is_retired());

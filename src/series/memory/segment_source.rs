@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use super::series_cache::Known;
 use crate::clock::{Clock, saturated, unix_ms};
-use crate::segment::load::supplier::{Fullness, Supplier, Telling};
+use crate::segment::load::supplier::{Fullness, Reporting, Supplier};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 use crate::series::error::SeriesError;
 use crate::series::form::definition::SeriesDefinition;
 use crate::series::store::Taken;
-use crate::series::store::counter::{Counter, subject};
+use crate::series::store::counter::{Counter, tag_label};
 use crate::sync::{Arc, lock};
 
 /// Gives the numbers of each [`Counter`] in ranges, as those of the tag of its name.
@@ -80,8 +80,8 @@ impl Supplier for Ranges {
         self.load_at_least(tag, count, wanted)
     }
 
-    fn telling(&self) -> Telling {
-        Telling { is_of_series: true, subject, error: told }
+    fn reporting(&self) -> Reporting {
+        Reporting { is_of_series: true, tag_label, error: told }
     }
 
     fn fullness(&self) -> Fullness {

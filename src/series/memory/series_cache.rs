@@ -8,14 +8,14 @@ use jiff::tz::TimeZone;
 use super::nearly_full::{Tight, TightCounter};
 use super::open_period::OpenPeriod;
 use crate::clock::FIRST_PLAUSIBLE_MS;
-use crate::segment::load::events::tell_trouble;
+use crate::segment::load::events::send_trouble;
 use crate::segment::load::supplier::Fullness;
 use crate::segment::load::trouble::Trouble;
 use crate::series::error::SeriesError;
 use crate::series::form::date::Date;
 use crate::series::form::period::{Period, Unit};
 use crate::series::form::span::{Span, span_at};
-use crate::series::store::counter::{Counter, subject};
+use crate::series::store::counter::{Counter, tag_label};
 use crate::series::store::last_given::{Given, went_back};
 use crate::series::store::{SeriesRecord, SeriesStore, SeriesVersion, Taken, Wanted};
 use crate::sync::{Arc, Mutex, lock};
@@ -181,7 +181,7 @@ impl Known {
             && self.given.is_news(counter)
         {
             let (tag, error) = (counter.tag(), error.clone().into_segment());
-            tell_trouble(&self.store.name(), subject(&tag), Trouble::WentBack, &error);
+            send_trouble(&self.store.name(), tag_label(&tag), Trouble::WentBack, &error);
         }
     }
 

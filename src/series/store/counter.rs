@@ -1,6 +1,6 @@
 //! [`Counter`], what counts by itself.
 
-use crate::segment::load::supplier::Subject;
+use crate::segment::load::supplier::TagLabel;
 use crate::series::form::date::Date;
 use crate::series::form::period::Period;
 
@@ -44,11 +44,11 @@ impl<'a> Counter<'a> {
 }
 
 /// What people know the tag of this name by.
-pub(crate) fn subject(tag: &str) -> Subject<'_> {
+pub(crate) fn tag_label(tag: &str) -> TagLabel<'_> {
     let mut parts = tag.splitn(4, '/');
     let mut next = || parts.next().unwrap_or_default();
     let (series, _version, period, scope) = (next(), next(), next(), next());
-    Subject::Series { series, period, scope }
+    TagLabel::Series { series, period, scope }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::segment::load::events::Event;
 use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::policy::Policy;
 use crate::segment::load::scheduler::{Job, Scheduler};
-use crate::segment::load::supplier::Telling;
+use crate::segment::load::supplier::Reporting;
 use crate::segment::load::trouble::{SourcePanicked, Trouble};
 use crate::segment::tag::request_list::RequestList;
 use crate::segment::{Segment, SegmentError};
@@ -92,7 +92,7 @@ impl EventSimulation {
         let mut simulation = EventSimulation {
             now: Duration::ZERO,
             requests: Arc::new(RequestList::new().0),
-            scheduler: Scheduler::new(policy, 3, "the rows".to_owned(), Telling::default(), rng),
+            scheduler: Scheduler::new(policy, 3, "the rows".to_owned(), Reporting::default(), rng),
             tags: Vec::new(),
             entered: Vec::new(),
             calls: Vec::new(),

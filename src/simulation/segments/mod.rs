@@ -15,7 +15,7 @@ use crate::engine::TakeError;
 use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::policy::Policy;
 use crate::segment::load::scheduler::{Job, Scheduler};
-use crate::segment::load::supplier::Telling;
+use crate::segment::load::supplier::Reporting;
 use crate::segment::tag::claim::{Claim, Numbers};
 use crate::segment::tag::request_list::RequestList;
 use crate::segment::{Segment, SegmentError};
@@ -90,7 +90,7 @@ impl Simulation {
     fn new(step: u64) -> Simulation {
         let rng = fastrand::Rng::with_seed(7);
         let mut scheduler =
-            Scheduler::new(policy(), LOADS, "the row".to_owned(), Telling::default(), rng);
+            Scheduler::new(policy(), LOADS, "the row".to_owned(), Reporting::default(), rng);
         let (requests, _) = RequestList::new();
         let requests = Arc::new(requests);
         let (tag, is_new) = scheduler.enter("orders", &requests, Duration::ZERO);

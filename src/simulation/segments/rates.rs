@@ -121,7 +121,7 @@ fn a_first_load_that_outlasts_the_end_gives_takers_nothing() {
 fn take_while_rows_are_held(loads: usize) -> (u64, u64) {
     let rng = fastrand::Rng::with_seed(7);
     let mut scheduler =
-        Scheduler::new(policy(), loads, "the rows".to_owned(), Telling::default(), rng);
+        Scheduler::new(policy(), loads, "the rows".to_owned(), Reporting::default(), rng);
     let requests = Arc::new(RequestList::new().0);
     let mut tags = Vec::new();
     for index in 0..=8 * loads {

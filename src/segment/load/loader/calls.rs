@@ -1,6 +1,6 @@
 //! The calls to the source, each on a thread of its own.
 
-use super::{Loader, wake};
+use super::{Loader, unlock_and_wake};
 use crate::clock::Stopwatch;
 use crate::segment::SegmentError;
 use crate::segment::load::loaded_tag::LoadedTag;
@@ -52,7 +52,7 @@ impl Loader {
         let took = since.elapsed();
         let mut scheduler = lock(&self.scheduler);
         let refused = scheduler.loaded(tag, result, took, now);
-        wake(scheduler);
+        unlock_and_wake(scheduler);
         #[cfg(feature = "metrics")]
         if !self.is_forked() {
             caught(|| self.load_times.record(took));

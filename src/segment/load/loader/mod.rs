@@ -12,12 +12,12 @@ use crate::engine::fork;
 #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
 use crate::engine::fork::Abandon;
 use crate::segment::SegmentSource;
-use crate::segment::load::label::Label;
 #[cfg(feature = "metrics")]
 use crate::segment::load::metrics::{Metrics, PERIOD, load_times};
 use crate::segment::load::policy::Policy;
 use crate::segment::load::scheduler::{Job, Scheduler};
-use crate::segment::load::supplier::{Supplier, Telling};
+use crate::segment::load::source_label::SourceLabel;
+use crate::segment::load::supplier::{Reporting, Supplier};
 use crate::segment::tag::request_list::RequestList;
 use crate::support::callbacks::caught;
 use crate::sync::{
@@ -31,8 +31,8 @@ pub struct Loader {
     /// The name of the source. Read only once, because the source is foreign code and may panic.
     pub source_name: String,
     /// The name of the source in events and metrics.
-    label: Label,
-    telling: Telling,
+    label: SourceLabel,
+    reporting: Reporting,
     /// Locked only by the loader's thread.
     #[cfg(feature = "metrics")]
     metrics: Mutex<Metrics>,
@@ -61,21 +61,21 @@ impl Loader {
     ) -> (Loader, Parker) {
         let (requests, parker) = RequestList::new();
         let source_name = supplier.source().name();
-        let telling = supplier.telling();
+        let reporting = supplier.reporting();
         // The tags of the same store have its name.
-        let label = if telling.is_of_series {
-            Label::new(&format!("series in {source_name}"))
+        let label = if reporting.is_of_series {
+            SourceLabel::new(&format!("series in {source_name}"))
         } else {
-            Label::new(&source_name)
+            SourceLabel::new(&source_name)
         };
         let rng = fastrand::Rng::new();
-        let scheduler = Scheduler::new(policy, loads.max(1), source_name.clone(), telling, rng);
+        let scheduler = Scheduler::new(policy, loads.max(1), source_name.clone(), reporting, rng);
         let loader = Loader {
             supplier,
-            telling,
+            reporting,
             source_name,
             #[cfg(feature = "metrics")]
-            metrics: Mutex::new(Metrics::new(label.as_str(), telling, measured_tags, policy)),
+            metrics: Mutex::new(Metrics::new(label.as_str(), reporting, measured_tags, policy)),
             #[cfg(feature = "metrics")]
             load_times: load_times(label.as_str()),
             label,
@@ -113,7 +113,7 @@ impl Loader {
             self.requests.signal.take_wake_up();
             // A bug of ours must not end the thread, because takers would wait for ever.
             let pause = caught(|| self.run_once()).unwrap_or(RECHECK);
-            self.start_telling();
+            self.start_sending_events();
             // A recorder is foreign code.
             #[cfg(feature = "metrics")]
             let pause = caught(|| self.update_metrics()).map_or(PERIOD, |next| next.min(pause));
@@ -138,7 +138,7 @@ impl Loader {
         let jobs: Vec<Job> = std::iter::from_fn(|| scheduler.next_job(now)).collect();
         let pause = scheduler.next_run(now);
         let resting = scheduler.resting(now);
-        wake(scheduler);
+        unlock_and_wake(scheduler);
         for job in jobs {
             self.start(job);
         }
@@ -184,41 +184,42 @@ impl Loader {
             let fullness = self.supplier.fullness();
             lock(&self.metrics).finish(&self.scheduler, fullness, self.now());
         });
-        self.tell();
+        self.send_events();
         let mut scheduler = lock(&self.scheduler);
-        while !scheduler.alarms.events.are_told() {
+        while !scheduler.alarms.events.are_sent() {
             scheduler = wait_timeout(&self.changed, scheduler, RECHECK);
         }
         // Lets the next loader of this source have the same label.
         self.label.release();
-        scheduler.is_told = true;
+        scheduler.are_events_sent = true;
         drop(scheduler);
         self.changed.notify_all();
     }
 
     /// Sends the queued events on a separate thread. Subscribers are foreign code, and no load may
     /// wait for them.
-    fn start_telling(self: &Arc<Self>) {
-        if !lock(&self.scheduler).alarms.events.need_a_thread() {
+    fn start_sending_events(self: &Arc<Self>) {
+        if !lock(&self.scheduler).alarms.events.need_a_sender() {
             return;
         }
         let loader = Arc::clone(self);
-        let started =
-            thread::Builder::new().name("uidring-events".to_owned()).spawn(move || loader.tell());
+        let started = thread::Builder::new()
+            .name("uidring-events".to_owned())
+            .spawn(move || loader.send_events());
         if started.is_err() {
-            self.tell();
+            self.send_events();
         }
     }
 
     /// Sends the queued events, unless another thread does.
-    fn tell(&self) {
+    fn send_events(&self) {
         // In a forked process the lock may be held by a thread that does not exist.
         while !self.is_forked() {
             let Some(event) = lock(&self.scheduler).alarms.events.take_next() else {
                 self.changed.notify_all();
                 return;
             };
-            caught(|| event.tell(self.label.as_str(), self.telling));
+            caught(|| event.send(self.label.as_str(), self.reporting));
         }
     }
 
@@ -245,7 +246,7 @@ impl Abandon for Loader {
 
 /// Unlocks the scheduler, then wakes the takers for whom something has changed. Wakers are foreign
 /// code, and may panic.
-fn wake(mut scheduler: MutexGuard<'_, Scheduler>) {
+fn unlock_and_wake(mut scheduler: MutexGuard<'_, Scheduler>) {
     let wake_ups = scheduler.take_wake_ups();
     drop(scheduler);
     wake_ups.wake_takers();

@@ -62,13 +62,13 @@ impl Running {
         let mut scheduler = lock(&self.loader.scheduler);
         loop {
             let left = self.shutdown_deadline.saturating_sub(since.elapsed());
-            let is_told = scheduler.is_told || scheduler.alarms.events.is_this_thread();
-            if left.is_zero() && !scheduler.is_told {
+            let are_events_sent = scheduler.are_events_sent || scheduler.alarms.events.is_sender();
+            if left.is_zero() && !scheduler.are_events_sent {
                 // ORDERING: the last handle is dropped after this call.
                 self.is_overdue.store(true, Ordering::Relaxed);
             }
             match &scheduler.end {
-                Some(result) if is_told || left.is_zero() => {
+                Some(result) if are_events_sent || left.is_zero() => {
                     return result.as_ref().map_err(|error| SegmentError::clone(error)).copied();
                 }
                 None if left.is_zero() => {
@@ -107,6 +107,6 @@ impl Loader {
     /// Whether the loader, when it ends, waits for the calling thread, so that this thread must not
     /// wait for the loader.
     fn is_waited_for(&self) -> bool {
-        self.is_own_thread() || lock(&self.scheduler).alarms.events.is_this_thread()
+        self.is_own_thread() || lock(&self.scheduler).alarms.events.is_sender()
     }
 }

@@ -107,7 +107,7 @@ impl Loader {
     /// The tag of this name, whose first load is queued if it is new. Nothing is waited for. `None`
     /// if too many others wait for theirs.
     #[cfg(feature = "series")]
-    pub fn begin(&self, name: &str) -> Result<Option<Arc<LoadedTag>>, SegmentError> {
+    pub fn begin_first_load(&self, name: &str) -> Result<Option<Arc<LoadedTag>>, SegmentError> {
         if self.is_forked() {
             return Err(SegmentError::Ended { cause: TakeError::Forked });
         }
@@ -124,7 +124,7 @@ impl Loader {
     /// Waits until the numbers of a tag that was given up are back in its row, for [`RECHECK`] at
     /// most.
     #[cfg(feature = "series")]
-    pub fn settle(&self, name: &str) {
+    pub fn wait_for_return(&self, name: &str) {
         if self.is_forked() || self.is_own_thread() {
             return;
         }

@@ -34,7 +34,7 @@ impl Scheduler {
                     (Ok(segment.count), None)
                 }
                 Err(error) => {
-                    let error = (self.telling.error)(error);
+                    let error = (self.reporting.error)(error);
                     let mut trouble = Trouble::of(&error);
                     if trouble == Trouble::BadRow && segment.delta != tag.engine.delta() {
                         trouble = Trouble::DeltaChanged;
@@ -44,7 +44,7 @@ impl Scheduler {
                 }
             },
             Err(error) => {
-                let error = (self.telling.error)(error);
+                let error = (self.reporting.error)(error);
                 (Err((Trouble::of(&error), error)), None)
             }
         };
@@ -57,7 +57,7 @@ impl Scheduler {
                 stock.is_stuck = false;
                 // A batch of a series says nothing of the takes to come, and what is loaded for
                 // those would be left over when the period ends.
-                if self.telling.is_of_series {
+                if self.reporting.is_of_series {
                     let at_once = u64::from(stock.wanted_at_once).min(numbers);
                     stock.demand.leave_out(at_once);
                 }
@@ -66,7 +66,7 @@ impl Scheduler {
                 tag.engine.clear_request();
                 tag.engine.counters.loads.add(1);
                 if is_new {
-                    self.place(tag);
+                    self.assign_index(tag);
                 }
                 drop(stock);
                 self.maintain(tag, now);
@@ -81,11 +81,11 @@ impl Scheduler {
     }
 
     /// Gives a new tag its index: that of a tag that was given up, or otherwise the next one.
-    fn place(&mut self, tag: &Arc<LoadedTag>) {
-        if self.free.is_empty() {
-            self.empty_places();
+    fn assign_index(&mut self, tag: &Arc<LoadedTag>) {
+        if self.free_indexes.is_empty() {
+            self.reclaim_indexes();
         }
-        let index = self.free.pop().unwrap_or(self.tags.len());
+        let index = self.free_indexes.pop().unwrap_or(self.tags.len());
         tag.engine.entry.set_index(index as u64);
         match self.tags.get_mut(index) {
             Some(place) => *place = Arc::clone(tag),
@@ -133,7 +133,7 @@ impl Scheduler {
         if trouble == Trouble::Away {
             let failures = self.outage.as_ref().map_or(0, |outage| outage.failures) + 1;
             let until = now + pause(failures, &mut self.rng);
-            self.tell_queued(&error, cause);
+            self.note_outage_in_queue(&error, cause);
             self.outage = Some(Outage { failures, until, error });
         } else {
             // An answer ends the outage.
@@ -153,7 +153,7 @@ impl Scheduler {
     }
 
     /// Records for all queued tags why they get no numbers.
-    fn tell_queued(&self, error: &Arc<SegmentError>, cause: SegmentFailure) {
+    fn note_outage_in_queue(&self, error: &Arc<SegmentError>, cause: SegmentFailure) {
         for (_, tag) in self.queue.iter().filter(|((rank, _), _)| *rank != Rank::Ahead) {
             let mut stock = lock(&tag.stock);
             // A new tag has no takers yet, and its first load may still succeed.

@@ -19,7 +19,7 @@ use crate::segment::load::alarm::Alarms;
 use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::policy::Policy;
 use crate::segment::load::stock::{LoadState, Rank, Stock};
-use crate::segment::load::supplier::Telling;
+use crate::segment::load::supplier::Reporting;
 use crate::segment::load::trouble::kind;
 use crate::segment::tag::engine::{Level, TagEngine};
 use crate::segment::tag::request_list::RequestList;
@@ -51,20 +51,20 @@ pub struct Scheduler {
     limit: usize,
     /// The name of the source.
     source: String,
-    telling: Telling,
+    reporting: Reporting,
     names: HashSet<ByName<LoadedTag>>,
     /// The tags that have received numbers. Each tag's index is its position here.
     tags: Vec<Arc<LoadedTag>>,
-    /// The places of tags that were given up, and that somebody may still have.
-    vacant: VecDeque<usize>,
-    /// The places that later tags get, and the tag that is there meanwhile.
-    free: Vec<usize>,
-    nobody: Option<Arc<LoadedTag>>,
+    /// The indexes of tags that were given up, and that somebody may still have.
+    retired_indexes: VecDeque<usize>,
+    /// The indexes that later tags get, and the tag that is there meanwhile.
+    free_indexes: Vec<usize>,
+    placeholder: Option<Arc<LoadedTag>>,
     /// When to look next for tags that rest.
     next_sweep: Duration,
     /// The totals of the tags that were given up, of which nothing is in memory any more.
     #[cfg(feature = "metrics")]
-    gone: Totals,
+    retired_totals: Totals,
     /// The tags that wait for a load. The key is (rank, order of arrival).
     queue: BTreeMap<(Rank, u64), Arc<LoadedTag>>,
     /// How many of them wait for their first load.
@@ -83,14 +83,14 @@ pub struct Scheduler {
     /// The calls that give numbers back: of tags that are given up, and at the end of all tags.
     left_over: VecDeque<Job>,
     /// Whether the next call is one of them even if a tag waits for a load.
-    is_their_turn: bool,
+    is_return_next: bool,
     pub has_ended: bool,
     /// What operators know, and the events still to be sent.
     pub alarms: Alarms,
     /// Set when the loader has ended: whether everything left was given back.
     pub end: Option<Result<(), Arc<SegmentError>>>,
     /// Set when all events have been sent.
-    pub is_told: bool,
+    pub are_events_sent: bool,
     rng: fastrand::Rng,
 }
 
@@ -131,22 +131,22 @@ impl Scheduler {
         policy: Policy,
         limit: usize,
         source: String,
-        telling: Telling,
+        reporting: Reporting,
         rng: fastrand::Rng,
     ) -> Scheduler {
         Scheduler {
             policy,
             limit,
             source,
-            telling,
+            reporting,
             names: HashSet::new(),
             tags: Vec::new(),
-            vacant: VecDeque::new(),
-            free: Vec::new(),
-            nobody: None,
+            retired_indexes: VecDeque::new(),
+            free_indexes: Vec::new(),
+            placeholder: None,
             next_sweep: Duration::ZERO,
             #[cfg(feature = "metrics")]
-            gone: Totals::default(),
+            retired_totals: Totals::default(),
             queue: BTreeMap::new(),
             first_loads: 0,
             timers: BTreeMap::new(),
@@ -156,11 +156,11 @@ impl Scheduler {
             outage: None,
             wake_ups: WakeUps::default(),
             left_over: VecDeque::new(),
-            is_their_turn: false,
+            is_return_next: false,
             has_ended: false,
-            alarms: Alarms::new(telling.is_of_series),
+            alarms: Alarms::new(reporting.is_of_series),
             end: None,
-            is_told: false,
+            are_events_sent: false,
             rng,
         }
     }
@@ -291,7 +291,7 @@ impl Scheduler {
         };
         match stock.state {
             LoadState::Loading if is_waited_for && stock.last_size > 0 => {
-                if let Some(at) = self.alarms.is_loading(&tag.name, &mut stock.alarm, now) {
+                if let Some(at) = self.alarms.note_empty_load(&tag.name, &mut stock.alarm, now) {
                     self.set_timer(tag, &mut stock, at);
                 }
             }
@@ -341,15 +341,15 @@ impl Scheduler {
         }
         let next = self.next_queued();
         // One after the other, so that neither kind waits for ever.
-        if (next.is_none() || self.is_their_turn)
+        if (next.is_none() || self.is_return_next)
             && let Some(job) = self.left_over.pop_front()
         {
-            self.is_their_turn = false;
+            self.is_return_next = false;
             self.running += 1;
             return Some(job);
         }
         let (key, tag) = next?;
-        self.is_their_turn = true;
+        self.is_return_next = true;
         self.queue.remove(&key);
         let mut stock = lock(&tag.stock);
         self.stuck += usize::from(stock.is_stuck);
@@ -361,7 +361,7 @@ impl Scheduler {
             None
         } else {
             if left == 0
-                && let Some(at) = self.alarms.is_loading(&tag.name, &mut stock.alarm, now)
+                && let Some(at) = self.alarms.note_empty_load(&tag.name, &mut stock.alarm, now)
             {
                 self.set_timer(&tag, &mut stock, at);
             }

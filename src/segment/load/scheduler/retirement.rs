@@ -13,27 +13,27 @@ use crate::support::named::ByName;
 use crate::sync::{Arc, Mutex, Ordering, fence, lock};
 
 impl Scheduler {
-    /// Empties the places of the tags that were given up and that nobody else has any more. Such a
-    /// tag cannot come into the list of requests again, which goes by the places.
-    pub(super) fn empty_places(&mut self) {
-        let Some(first) = self.vacant.front() else { return };
-        let nobody = Arc::clone(&self.tags[*first].engine.requests);
-        let nobody = self.nobody.get_or_insert_with(|| {
+    /// Frees the indexes of the tags that were given up and that nobody else has any more. Such a
+    /// tag cannot come into the list of requests again, which goes by the indexes.
+    pub(super) fn reclaim_indexes(&mut self) {
+        let Some(first) = self.retired_indexes.front() else { return };
+        let requests = Arc::clone(&self.tags[*first].engine.requests);
+        let placeholder = self.placeholder.get_or_insert_with(|| {
             let mut stock = Stock::new(Duration::ZERO);
             stock.retirement = Retirement::Cleared;
-            let engine = TagEngine::new(nobody, Duration::ZERO);
+            let engine = TagEngine::new(requests, Duration::ZERO);
             Arc::new(LoadedTag { name: "".into(), engine, stock: Mutex::new(stock) })
         });
-        for index in std::mem::take(&mut self.vacant) {
+        for index in std::mem::take(&mut self.retired_indexes) {
             let place = &mut self.tags[index];
             let is_unused = Arc::strong_count(place) == 1;
             // ORDERING: Acquire, pairs with the release of those who had the tag.
             fence(Ordering::Acquire);
             if is_unused && !place.engine.entry.is_listed() {
-                *place = Arc::clone(nobody);
-                self.free.push(index);
+                *place = Arc::clone(placeholder);
+                self.free_indexes.push(index);
             } else {
-                self.vacant.push_back(index);
+                self.retired_indexes.push_back(index);
             }
         }
     }
@@ -43,7 +43,7 @@ impl Scheduler {
     pub fn resting(&mut self, now: Duration) -> Option<Vec<Arc<LoadedTag>>> {
         let rest = self.policy.rest.filter(|_| now >= self.next_sweep)?;
         self.next_sweep = now + rest / 2;
-        self.empty_places();
+        self.reclaim_indexes();
         let since = now.saturating_sub(rest);
         let ahead = self.policy.ahead;
         let is_resting = |tag: &&Arc<LoadedTag>| {
@@ -94,7 +94,7 @@ impl Scheduler {
         }
         stock.retirement = Retirement::Cleared;
         let unused = self.clear_out_tag(tag, &mut stock, now);
-        self.alarms.given_up(&mut stock.alarm, self.outage.is_some(), now);
+        self.alarms.retired(&mut stock.alarm, self.outage.is_some(), now);
         // There is one for each database at most.
         stock.returns = u32::try_from(unused.len()).unwrap_or(u32::MAX);
         drop(stock);
@@ -113,7 +113,7 @@ impl Scheduler {
     ) -> Vec<Job> {
         let (claimed, left) = tag.engine.claimed_and_left();
         let numbers = (claimed, tag.engine.lost(), left);
-        self.alarms.ends(&tag.name, &mut stock.alarm, numbers, now);
+        self.alarms.ended(&tag.name, &mut stock.alarm, numbers, now);
         // Others may have taken such a row to where it ended for this process.
         if stock.has_gone_back() {
             self.alarms.end.gave_back(left, Ok(false));
@@ -128,11 +128,11 @@ impl Scheduler {
         self.free_name(tag);
         #[cfg(feature = "metrics")]
         {
-            self.gone.add(&tag.engine);
-            self.gone.in_memory = 0;
+            self.retired_totals.add(&tag.engine);
+            self.retired_totals.in_memory = 0;
         }
         if let Some(index) = tag.engine.entry.index() {
-            self.vacant.push_back(index);
+            self.retired_indexes.push_back(index);
         }
     }
 

@@ -45,7 +45,7 @@ pub struct Source {
     /// How many tags are in use.
     pub tags: usize,
     /// The totals of those that were given up.
-    pub gone: Totals,
+    pub retired_totals: Totals,
     /// The index after the last tag that was read, unless that was the last of all.
     pub next: Option<usize>,
     /// Tags that have begun to fail.
@@ -73,8 +73,8 @@ impl Scheduler {
         let failed = self.alarms.take_failed().iter().filter_map(|name| find(name)).collect();
         Source {
             measured: self.alarms.measure(),
-            tags: self.tags.len() - self.vacant.len() - self.free.len(),
-            gone: self.gone,
+            tags: self.tags.len() - self.retired_indexes.len() - self.free_indexes.len(),
+            retired_totals: self.retired_totals,
             next: (end < self.tags.len()).then_some(end),
             failed,
             named,

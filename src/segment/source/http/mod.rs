@@ -13,7 +13,7 @@ use self::address::Address;
 use self::client::{Client, Server, Trouble};
 use crate::backend::StorageError;
 use crate::backend::call::Deadline;
-use crate::segment::source::turns::{Turns, telling};
+use crate::segment::source::round_robin::{RoundRobin, more_informative};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 use crate::sync::{AtomicU8, Ordering};
 
@@ -70,7 +70,7 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct HttpSegments {
     client: Result<Client, &'static str>,
     servers: Vec<Place>,
-    turns: Turns,
+    rotation: RoundRobin,
     timeout: Duration,
 }
 
@@ -140,7 +140,7 @@ impl HttpSegments {
         let servers: Vec<Place> = servers.into_iter().map(place).collect();
         HttpSegments {
             client: Client::new(token.as_ref()),
-            turns: Turns::of(servers.len()),
+            rotation: RoundRobin::of(servers.len()),
             servers,
             timeout: DEFAULT_TIMEOUT,
         }
@@ -196,7 +196,7 @@ impl HttpSegments {
             return Err(refuse(problem));
         }
         let deadline = Deadline::after(self.timeout);
-        let order = self.turns.next();
+        let order = self.rotation.next();
         let mut failure = None;
         for (asked, &index) in order.iter().enumerate() {
             let place = &self.servers[index];
@@ -209,16 +209,16 @@ impl HttpSegments {
             let deadline = Deadline::after(left / others);
             match question(place, &Server { client, address, deadline }) {
                 Ok(answer) => {
-                    self.turns.answered(index);
+                    self.rotation.answered(index);
                     return Ok(answer);
                 }
                 Err(Trouble { error, is_final: true, .. }) => {
-                    self.turns.answered(index);
+                    self.rotation.answered(index);
                     return Err(error);
                 }
                 Err(Trouble { error, pause, .. }) => {
-                    self.turns.failed(index, pause);
-                    failure = Some(telling(failure, error));
+                    self.rotation.failed(index, pause);
+                    failure = Some(more_informative(failure, error));
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! How operators and programs change the tags in a database.
 
-use super::beside::{check_databases, check_tables};
+use super::given_elsewhere::{check_databases, check_tables};
 use super::sql_segments::SqlSegments;
 use super::table::{Fault, Table, Tables};
 use crate::backend::StorageError;

@@ -1,12 +1,12 @@
 //! The sources in databases.
 
-mod beside;
 mod changes;
 mod columns;
+mod given_elsewhere;
 mod leaf;
 #[cfg(feature = "mysql")]
 mod mysql;
-mod own;
+mod own_table;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod sql_segments;
@@ -20,7 +20,7 @@ mod tinyid_tokens;
 pub use leaf::Leaf;
 #[cfg(feature = "mysql")]
 pub use mysql::MySqlSegments;
-pub use own::Own;
+pub use own_table::Own;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresSegments;
 pub use sql_segments::SqlSegments;

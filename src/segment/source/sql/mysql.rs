@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::own::Own;
+use super::own_table::Own;
 use super::sql_segments::SqlSegments;
 use super::table::Tables;
 use crate::backend::address::redaction::without_password;

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use super::columns::{record, row_of};
 use super::leaf::Leaf;
-use super::own::Own;
+use super::own_table::Own;
 use super::table::{Fault, Table, Tables};
 use super::tinyid::TinyId;
 use crate::backend::sql::{Access, Call, Client, Error, OnMissing, Transaction, VERSION, Value};
-use crate::segment::source::known_rows::{KnownRows, NotBack};
 use crate::segment::source::row::{Row, alike};
+use crate::segment::source::row_identities::{NotReturnable, RowIdentities};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 
 /// Numbers of tags from a database. What is particular to each kind of database stands at its own
@@ -44,7 +44,7 @@ use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 #[derive(Clone, Debug)]
 pub struct SqlSegments<D, T = Own> {
     pub(crate) client: Client<D>,
-    pub(super) rows: KnownRows,
+    pub(super) rows: RowIdentities,
     table: PhantomData<T>,
 }
 
@@ -58,7 +58,7 @@ impl<D: Tables> SqlSegments<D> {
 
     /// The tags in the database that `client` calls.
     pub(crate) fn on(client: Client<D>) -> Self {
-        SqlSegments { client, rows: KnownRows::default(), table: PhantomData }
+        SqlSegments { client, rows: RowIdentities::default(), table: PhantomData }
     }
 
     /// Takes numbers from the table `leaf_alloc` of Meituan's Leaf in this database, by the
@@ -100,7 +100,7 @@ impl<D: Tables> SqlSegments<D> {
     }
 
     fn of_table<T>(self) -> SqlSegments<D, T> {
-        SqlSegments { client: self.client, rows: KnownRows::default(), table: PhantomData }
+        SqlSegments { client: self.client, rows: RowIdentities::default(), table: PhantomData }
     }
 }
 
@@ -273,9 +273,9 @@ impl<D: Tables, T: Table> SegmentSource for SqlSegments<D, T> {
         }
         let mut values = vec![end.into(), tag.into(), row_end.into()];
         // Another row may have come to the same end.
-        let key = match self.rows.key_to_take_back(tag, unused) {
+        let key = match self.rows.key_for_return(tag, unused) {
             Ok(key) => key,
-            Err(NotBack) => return Ok(false),
+            Err(NotReturnable) => return Ok(false),
         };
         let mut sql = T::SET_END.to_owned();
         if let (Some(column), Some(key)) = (T::KEY, key) {

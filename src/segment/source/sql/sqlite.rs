@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::leaf::Leaf;
-use super::own::Own;
+use super::own_table::Own;
 use super::sql_segments::SqlSegments;
 use super::table::{Table, Tables};
 use super::tinyid::TinyId;

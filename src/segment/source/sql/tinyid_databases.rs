@@ -7,7 +7,7 @@ use super::sql_segments::SqlSegments;
 use super::table::Tables;
 use super::tinyid::TinyId;
 use crate::backend::StorageError;
-use crate::segment::source::turns::{Turns, telling};
+use crate::segment::source::round_robin::{RoundRobin, more_informative};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 use crate::sync::{Mutex, lock};
 
@@ -31,7 +31,7 @@ use crate::sync::{Mutex, lock};
 /// ```
 pub struct TinyIdSegments {
     databases: Vec<Box<dyn TinyIdDatabase>>,
-    turns: Turns,
+    rotation: RoundRobin,
     /// Which numbers each tag has in each database, where that is known.
     streams: Mutex<BTreeMap<String, Vec<Option<Stream>>>>,
 }
@@ -82,7 +82,7 @@ impl TinyIdSegments {
     pub fn new<D: TinyIdDatabase>(databases: impl IntoIterator<Item = D>) -> TinyIdSegments {
         let none = TinyIdSegments {
             databases: Vec::new(),
-            turns: Turns::of(0),
+            rotation: RoundRobin::of(0),
             streams: Mutex::default(),
         };
         databases.into_iter().fold(none, TinyIdSegments::and)
@@ -92,12 +92,12 @@ impl TinyIdSegments {
     #[must_use]
     pub fn and(mut self, database: impl TinyIdDatabase) -> TinyIdSegments {
         self.databases.push(Box::new(database));
-        self.turns.add();
+        self.rotation.add();
         self
     }
 
     fn note_away(&self, index: usize, is_away: bool) {
-        if is_away { self.turns.failed(index, None) } else { self.turns.answered(index) }
+        if is_away { self.rotation.failed(index, None) } else { self.rotation.answered(index) }
     }
 
     /// Refuses a tag whose numbers are not each database's own. `segment` was loaded from the
@@ -108,7 +108,7 @@ impl TinyIdSegments {
         if is_new {
             // Another process may get its numbers from there already.
             for other in (0..found.len()).filter(|other| *other != index) {
-                if !self.turns.is_away(other) {
+                if !self.rotation.is_away(other) {
                     found[other] = self.stream(tag, other);
                 }
             }
@@ -179,7 +179,7 @@ impl TinyIdSegments {
         for index in 0..self.databases.len() {
             match each(index) {
                 Ok(answer) => answers.push(answer),
-                Err(error) => failure = Some(telling(failure, error)),
+                Err(error) => failure = Some(more_informative(failure, error)),
             }
         }
         if answers.is_empty() {
@@ -209,7 +209,7 @@ impl SegmentSource for TinyIdSegments {
 
     fn load(&self, tag: &str, count: Option<u64>) -> Result<Segment, SegmentError> {
         let mut failure = None;
-        for index in self.turns.next() {
+        for index in self.rotation.next() {
             match self.databases[index].load(tag, count) {
                 Ok(segment) => {
                     self.note_away(index, false);
@@ -224,7 +224,7 @@ impl SegmentSource for TinyIdSegments {
                 Err(error @ SegmentError::BadRow { .. }) => return Err(error),
                 Err(error) => {
                     self.note_away(index, error.is_transient());
-                    failure = Some(telling(failure, error));
+                    failure = Some(more_informative(failure, error));
                 }
             }
         }

@@ -5,26 +5,27 @@
 //! meanwhile comes before it or after it.
 
 mod requests;
+pub mod rows;
+mod take;
 
 use std::collections::HashMap;
 
+use rows::{ITS_KEY, SERIES, VERSIONS, counter_of, find_counter, int, key, record, text};
+
 #[cfg(feature = "sqlite")]
 use crate::backend::StorageError;
+use crate::backend::sql;
 use crate::backend::sql::{
-    self, Access, Call, Cause, Client, Error, ErrorPhrases, OnMissing, Row, Schema, Transaction,
-    VERSION, Value,
+    Access, Call, Client, Error, ErrorPhrases, OnMissing, Row, Schema, Transaction, VERSION, Value,
 };
 #[cfg(feature = "sqlite")]
 use crate::backend::sql::{Database as _, Deadline, Session as _};
-use crate::clock::from_unix_ms;
 use crate::segment::{SegmentTables, alike};
 use crate::series::error::SeriesError;
 use crate::series::form::date::Date;
 use crate::series::form::definition::SeriesDefinition;
 use crate::series::store::counter::Counter;
-use crate::series::store::{
-    CounterRecord, Remembered, SeriesRecord, SeriesStore, SeriesVersion, Taken, Wanted,
-};
+use crate::series::store::{CounterRecord, Remembered, SeriesRecord, SeriesStore, Taken, Wanted};
 use crate::sync::{Arc, Mutex, lock};
 
 type Fault = sql::Fault<SeriesError>;
@@ -36,13 +37,6 @@ pub(crate) struct SqlSeries<D> {
     /// When the row of each series was written that this process has had numbers of.
     created: Arc<Mutex<HashMap<String, i64>>>,
 }
-
-/// The columns of `uidring_series` that a process reads.
-const SERIES: &str = "name, time_zone, fiscal_month, gapless, closed_before, revision, created";
-/// Those of `uidring_series_version`.
-const VERSIONS: &str = "series, version, pattern, step, first_number, begins";
-/// The one counter with these three values.
-const ITS_KEY: &str = "series = ? AND scope = ? AND period = ?";
 
 impl<D: SegmentTables> SqlSeries<D> {
     const SCHEMA: Schema = Schema {
@@ -196,95 +190,6 @@ impl<D: SegmentTables> SqlSeries<D> {
                    CASE WHEN revision < {now} THEN {now} ELSE revision + 1 END WHERE name = ?";
         transaction.write(sql, &[name.into()])?;
         self.get(transaction, name, false)
-    }
-
-    /// Fails where the row of the series is not the one that gave numbers to this process before.
-    fn check_created(&self, series: &str, created: i64, known: i64) -> Result<(), Error> {
-        match lock(&self.created).get(series).unwrap_or(&known) {
-            known if *known != created => Err(Error::problem(format!(
-                "the series {series:?} in it is not the one that this process took numbers from \
-                 before, and may give them again; put back the one that was there, or restart \
-                 this program to use the new one"
-            ))),
-            _ => Ok(()),
-        }
-    }
-
-    /// Takes numbers of a counter that is there. Returns them, and when the row of its series was
-    /// written.
-    fn take_more(
-        &self,
-        transaction: &mut Transaction<'_>,
-        counter: &Counter<'_>,
-        found: Found,
-        wanted: Wanted<'_>,
-    ) -> Result<(Taken, i64), Fault> {
-        let series = counter.series.to_owned();
-        let sql = "SELECT closed_before, created, revision FROM uidring_series WHERE name = ?";
-        let rows = transaction.rows(sql, &[counter.series.into()])?;
-        let Some(row) = rows.first() else {
-            return Err(Fault::Refused(self.no_such_series(&series, Vec::new())));
-        };
-        let (closed_before, created) = (date(row, 0)?, int(row, 1, "created")?);
-        let (known, revision) = (wanted.record, int(row, 2, "revision")?);
-        self.check_created(&series, created, known.created)?;
-        if revision != known.revision || !known.are_of_one(found.version, counter.version) {
-            return Err(Fault::Refused(SeriesError::Changed { series }));
-        }
-        if counter.begins() < closed_before {
-            let period = counter.period;
-            return Err(Fault::Refused(SeriesError::Closed { series, period }));
-        }
-        let Found { last, created: made, .. } = found;
-        wanted.given.check(counter, Some((last, made)), || self.name()).map_err(Fault::Refused)?;
-        let (first, new_last) = next(counter, last, wanted)?;
-        let [series, scope, period] = key(counter);
-        let version = i64::from(counter.version).into();
-        let values = [new_last.into(), version, series, scope, period, last.into()];
-        let sql = format!(
-            "UPDATE uidring_series_counter SET last_number = ?, version = ?, modified = {{now}} \
-             WHERE {ITS_KEY} AND last_number = ?"
-        );
-        // Happens only where a database ignores the lock.
-        if transaction.write(&sql, &values)? != 1 {
-            return Err(Error::Locked.into());
-        }
-        Ok((Taken { first, last: new_last, created: made }, created))
-    }
-
-    /// Makes a counter, and takes its first numbers. Returns what `take_more` does.
-    fn take_first(
-        &self,
-        transaction: &mut Transaction<'_>,
-        counter: &Counter<'_>,
-        wanted: Wanted<'_>,
-    ) -> Result<(Taken, i64), Fault> {
-        let record = self.get(transaction, counter.series, true)?;
-        // Another process may have made it while this one waited for the lock.
-        if let Some(found) = find_counter(transaction, counter)? {
-            return self.take_more(transaction, counter, found, wanted);
-        }
-        self.check_created(counter.series, record.created, wanted.record.created)?;
-        let series = counter.series.to_owned();
-        if record.version_on(counter.begins()).number != counter.version {
-            return Err(Fault::Refused(SeriesError::Changed { series }));
-        }
-        if record.is_closed(counter.period) {
-            let period = counter.period;
-            return Err(Fault::Refused(SeriesError::Closed { series, period }));
-        }
-        wanted.given.check(counter, None, || self.name()).map_err(Fault::Refused)?;
-        let (first, last) = next(counter, wanted.first - 1, wanted)?;
-        let [series, scope, period] = key(counter);
-        let begins = counter.begins().to_string();
-        let version = i64::from(counter.version);
-        let values = [series, scope, period, begins.as_str().into(), version.into(), last.into()];
-        let sql = "INSERT INTO uidring_series_counter \
-                   (series, scope, period, begins, version, last_number, modified, created) \
-                   VALUES (?, ?, ?, ?, ?, ?, {now}, {now})";
-        transaction.write(sql, &values)?;
-        let Found { created, .. } = find_counter(transaction, counter)?.ok_or(Error::Locked)?;
-        Ok((Taken { first, last, created }, record.created))
     }
 }
 
@@ -532,158 +437,4 @@ impl SqlSeries<sql::Sqlite> {
         let looked = connected.and_then(|mut file| file.begin(Access::Read));
         looked.map_err(|error| self.client.storage_error(&Self::PHRASES, "open", error))
     }
-}
-
-/// The first and the last of the numbers that come after `last`.
-fn next(counter: &Counter<'_>, last: u64, wanted: Wanted<'_>) -> Result<(u64, u64), Fault> {
-    let Wanted { count, first, largest, .. } = wanted;
-    let first = (last + 1).max(first);
-    if first > largest {
-        let Counter { series, scope, period, .. } = *counter;
-        let (series, scope) = (series.to_owned(), scope.to_owned());
-        return Err(Fault::Refused(SeriesError::Full { series, scope, period, largest }));
-    }
-    Ok((first, first.saturating_add(count.max(1) - 1).min(largest)))
-}
-
-fn key(counter: &Counter<'_>) -> [Value; 3] {
-    let period = counter.period.to_string();
-    [counter.series.into(), counter.scope.into(), period.as_str().into()]
-}
-
-/// The row of a counter.
-#[derive(Clone, Copy)]
-struct Found {
-    last: u64,
-    version: u32,
-    created: i64,
-}
-
-/// The row of a counter, which is locked until the end of the transaction, if it is there.
-fn find_counter(
-    transaction: &mut Transaction<'_>,
-    counter: &Counter<'_>,
-) -> Result<Option<Found>, Error> {
-    let sql = format!(
-        "SELECT last_number, version, created FROM uidring_series_counter \
-         WHERE {ITS_KEY} {{for update}}"
-    );
-    let found = |row: Row| {
-        let (last, version) = (unsigned(&row, 0, "last_number")?, version(&row, 1)?);
-        Ok(Found { last, version, created: int(&row, 2, "created")? })
-    };
-    transaction.row("uidring_series_counter", &sql, &key(counter))?.map(found).transpose()
-}
-
-/// The series in a row with the columns [`SERIES`], and its versions in rows with [`VERSIONS`].
-fn record<'a>(
-    row: &[Value],
-    versions: impl Iterator<Item = &'a Row>,
-) -> Result<SeriesRecord, Error> {
-    let (zone, is_gapless) = (text(row, 1, "time_zone")?, int(row, 3, "gapless")? == 1);
-    let fiscal_month = match row.get(2) {
-        None | Some(Value::Null) => None,
-        _ => Some(int(row, 2, "fiscal_month")?),
-    };
-    let version = |row: &Row| {
-        let pattern = text(row, 2, "pattern")?;
-        let strange = |problem: String| strange(&format!("the column pattern holds {problem}"));
-        let mut definition = SeriesDefinition::new(pattern)
-            .map_err(|error| strange(format!("{pattern:?}: {error}")))?
-            .time_zone(zone)
-            .step(unsigned(row, 3, "step")?)
-            .first(unsigned(row, 4, "first_number")?);
-        if is_gapless {
-            definition = definition.gapless();
-        }
-        if let Some(month) = fiscal_month {
-            definition = definition.fiscal_year(u8::try_from(month).unwrap_or(0));
-        }
-        definition.check().map_err(|error| strange(format!("{pattern:?}: {error}")))?;
-        Ok(SeriesVersion { number: self::version(row, 1)?, begins: date(row, 5)?, definition })
-    };
-    let versions = versions.map(version).collect::<Result<Vec<_>, Error>>()?;
-    if versions.is_empty() {
-        return Err(strange("a series has no row in uidring_series_version"));
-    }
-    let name = text(row, 0, "name")?.to_owned();
-    let (revision, created) = (int(row, 5, "revision")?, int(row, 6, "created")?);
-    Ok(SeriesRecord { name, versions, closed_before: date(row, 4)?, revision, created })
-}
-
-/// The series in rows of texts that another driver has read, with the same columns.
-#[allow(dead_code, reason = "without a feature's transactions there are no gapless series")]
-pub(crate) fn record_of_texts(
-    series: &[Option<String>],
-    versions: &[Vec<Option<String>>],
-) -> Result<SeriesRecord, Cause> {
-    let values = |row: &[Option<String>], numbers: &[usize]| -> Row {
-        let value = |(index, text): (usize, &Option<String>)| match text {
-            None => Value::Null,
-            Some(text) if numbers.contains(&index) => {
-                text.parse().map_or_else(|_| Value::Text(text.clone()), Value::Int)
-            }
-            Some(text) => Value::Text(text.clone()),
-        };
-        row.iter().enumerate().map(value).collect()
-    };
-    let versions: Vec<Row> = versions.iter().map(|row| values(row, &[1, 3, 4])).collect();
-    record(&values(series, &[2, 3, 5, 6]), versions.iter()).map_err(|error| match error {
-        Error::IncompatibleTables(Some(cause)) => cause,
-        _ => Cause::from("the row of the series cannot be read"),
-    })
-}
-
-fn counter_of(row: &[Value]) -> Result<CounterRecord, Error> {
-    let period = text(row, 1, "period")?;
-    let time = |index, name| int(row, index, name).map(|ms| from_unix_ms(ms.into()));
-    Ok(CounterRecord {
-        scope: text(row, 0, "scope")?.to_owned(),
-        period: period
-            .parse()
-            .map_err(|error| strange(&format!("the column period holds {error}")))?,
-        version: version(row, 2)?,
-        last: unsigned(row, 3, "last_number")?,
-        created: time(4, "created")?,
-        updated: time(5, "modified")?,
-    })
-}
-
-fn text<'a>(row: &'a [Value], index: usize, name: &str) -> Result<&'a str, Error> {
-    match row.get(index) {
-        Some(Value::Text(text)) => Ok(text),
-        other => Err(strange(&format!("the column {name} holds {}", shown(other)))),
-    }
-}
-
-fn int(row: &[Value], index: usize, name: &str) -> Result<i64, Error> {
-    let number = row.get(index).and_then(Value::int);
-    number.ok_or_else(|| strange(&format!("the column {name} holds {}", shown(row.get(index)))))
-}
-
-fn unsigned(row: &[Value], index: usize, name: &str) -> Result<u64, Error> {
-    let number = int(row, index, name)?;
-    u64::try_from(number).map_err(|_| strange(&format!("the column {name} holds {number}")))
-}
-
-fn version(row: &[Value], index: usize) -> Result<u32, Error> {
-    let number = int(row, index, "version")?;
-    u32::try_from(number).map_err(|_| strange(&format!("the column version holds {number}")))
-}
-
-fn date(row: &[Value], index: usize) -> Result<Date, Error> {
-    let text = text(row, index, "of a day")?;
-    text.parse().map_err(|error| strange(&format!("a column of a day holds: {error}")))
-}
-
-fn shown(value: Option<&Value>) -> String {
-    match value {
-        Some(Value::Text(text)) => format!("the text {text:?}"),
-        Some(Value::Int(number)) => format!("the number {number}"),
-        Some(Value::Null) | None => "nothing".to_owned(),
-    }
-}
-
-fn strange(problem: &str) -> Error {
-    Error::IncompatibleTables(Some(Cause::from(problem.to_owned())))
 }

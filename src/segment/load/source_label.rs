@@ -1,4 +1,4 @@
-//! [`Label`]: the name of a source in events and metrics.
+//! [`SourceLabel`]: the name of a source in events and metrics.
 
 use crate::sync::{AtomicBool, MutexGuard, Ordering};
 #[cfg(not(any(uidring_loom, uidring_shuttle)))]
@@ -11,15 +11,15 @@ static IN_USE: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// The name of a source, with a number appended if the name is already in use. Two tables of one
 /// database have the same name, but each needs its own alerts and counters.
 #[derive(Debug)]
-pub struct Label {
+pub struct SourceLabel {
     text: String,
     is_in_use: AtomicBool,
 }
 
-impl Label {
-    pub fn new(name: &str) -> Label {
+impl SourceLabel {
+    pub fn new(name: &str) -> SourceLabel {
         let Some(mut in_use) = in_use() else {
-            return Label { text: name.to_owned(), is_in_use: AtomicBool::new(false) };
+            return SourceLabel { text: name.to_owned(), is_in_use: AtomicBool::new(false) };
         };
         let mut text = name.to_owned();
         for number in 2.. {
@@ -29,7 +29,7 @@ impl Label {
             text = format!("{name} #{number}");
         }
         in_use.push(text.clone());
-        Label { text, is_in_use: AtomicBool::new(true) }
+        SourceLabel { text, is_in_use: AtomicBool::new(true) }
     }
 
     pub fn as_str(&self) -> &str {
@@ -47,7 +47,7 @@ impl Label {
     }
 }
 
-impl Drop for Label {
+impl Drop for SourceLabel {
     fn drop(&mut self) {
         self.release();
     }
@@ -79,16 +79,16 @@ mod tests {
 
     #[test]
     fn labels_that_exist_at_the_same_time_differ() {
-        let labels = [(); 3].map(|()| Label::new("a source of this test"));
-        let [first, second, third] = labels.each_ref().map(Label::as_str);
+        let labels = [(); 3].map(|()| SourceLabel::new("a source of this test"));
+        let [first, second, third] = labels.each_ref().map(SourceLabel::as_str);
         assert_eq!(
             [first, second, third],
             ["a source of this test", "a source of this test #2", "a source of this test #3"]
         );
         let [first, second, third] = labels;
         drop(second);
-        assert_eq!(Label::new("a source of this test").as_str(), "a source of this test #2");
+        assert_eq!(SourceLabel::new("a source of this test").as_str(), "a source of this test #2");
         drop((first, third));
-        assert_eq!(Label::new("a source of this test").as_str(), "a source of this test");
+        assert_eq!(SourceLabel::new("a source of this test").as_str(), "a source of this test");
     }
 }

@@ -1,7 +1,7 @@
 //! Whether a new tag would give what was given before, in this database or in others.
 
 use super::leaf::Leaf;
-use super::own::Own;
+use super::own_table::Own;
 use super::table::{Fault, Table};
 use super::tinyid::TinyId;
 use crate::backend::sql::{Transaction, Value};

@@ -1,0 +1,113 @@
+//! Numbers of the period of a date that the caller names.
+
+use super::SeriesGenerator;
+use crate::engine::TakeError;
+use crate::series::error::SeriesError;
+use crate::series::form::date::Date;
+use crate::series::form::number::SeriesNumber;
+use crate::series::memory::handle::Handle;
+use crate::series::memory::series_cache::MOST_CHANGES;
+
+/// The most numbers that one call takes.
+const MOST: u64 = 1_000_000;
+impl SeriesGenerator {
+    /// Takes the next number of the period of a `date`: that of the document, not of the call. For
+    /// the present period this is as fast as [`take`](SeriesGenerator::take). For any other it asks
+    /// the store, as no numbers of it are in memory.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::series::{Series, SeriesDefinition};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let store = uidring::Store::open(folder.path().join("uidring.db"))?;
+    /// # let series = Series::builder().store(&store).build()?;
+    /// let orders = series.create("orders", SeriesDefinition::new("SO{yyyy}{MM}{dd}-{n:6}")?)?;
+    /// assert_eq!(orders.take_for("2025-11-01".parse()?)?.to_string(), "SO20251101-000001");
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`take`](SeriesGenerator::take).
+    pub fn take_for(&self, date: Date) -> Result<SeriesNumber, SeriesError> {
+        let known = self.handle.known()?;
+        let period = known.on(date).1;
+        if let Some(number) =
+            self.handle.current.take_of(&self.handle.shared, self.name(), period)?
+        {
+            return Ok(number);
+        }
+        let mut numbers = self.take_from_store(date, 1)?;
+        numbers.pop().ok_or(SeriesError::Changed { series: self.name().to_owned() })
+    }
+
+    /// Takes the next `count` numbers of the period of a `date`, at least one and at most a
+    /// million. They ascend, and are those that so many calls of
+    /// [`take_for`](SeriesGenerator::take_for) would get: of the present period from memory, as far
+    /// as they are there, and of any other from the store, in one call and without gaps between
+    /// them. If fewer fit the pattern, it takes those.
+    ///
+    /// # Errors
+    ///
+    /// As [`take`](SeriesGenerator::take).
+    pub fn take_n_for(&self, date: Date, count: u64) -> Result<Vec<SeriesNumber>, SeriesError> {
+        let count = count.clamp(1, MOST);
+        let known = self.handle.known()?;
+        let (version, period) = known.on(date);
+        self.handle.check_text(version, date)?;
+        // At most a million.
+        let all = usize::try_from(count).unwrap_or(usize::MAX);
+        let Handle { shared, current, .. } = &self.handle;
+        let mut numbers = current.take_many_of(shared, self.name(), period, all)?;
+        let left = count - numbers.len() as u64;
+        if left == 0 {
+            return Ok(numbers);
+        }
+        match self.take_from_store(date, left) {
+            Ok(rest) => numbers.extend(rest),
+            Err(SeriesError::Full { .. } | SeriesError::Closed { .. }) if !numbers.is_empty() => {}
+            Err(error) => return Err(error),
+        }
+        Ok(numbers)
+    }
+
+    /// Takes the next `count` numbers of the period of a `date` by a call to the store.
+    fn take_from_store(&self, date: Date, count: u64) -> Result<Vec<SeriesNumber>, SeriesError> {
+        self.handle.current.check()?;
+        let ended = if self.handle.shared.segments.is_forked() {
+            Some(TakeError::Forked)
+        } else {
+            self.handle.shared.segments.has_ended().then_some(TakeError::ShutDown)
+        };
+        if let Some(ended) = ended {
+            return Err(ended.into());
+        }
+        let mut known = self.handle.known()?;
+        for _ in 0..MOST_CHANGES {
+            if known.is_gapless() {
+                return Err(SeriesError::Gapless { series: self.name().to_owned() });
+            }
+            let (version, period) = known.on(date);
+            self.handle.check_text(version, date)?;
+            let counter = self.handle.counter(version, period);
+            // What was in memory comes first.
+            self.handle.shared.segments.wait_for_return(&counter.tag());
+            match self.handle.shared.known.take(&counter, count) {
+                Ok(taken) => {
+                    let pattern = version.definition.pattern();
+                    let write = |number| self.handle.write(pattern, date, number, period);
+                    return Ok((taken.first..=taken.last).map(write).collect());
+                }
+                Err(SeriesError::Changed { .. }) => {
+                    known = self.handle.shared.known.learn_again(self.name())?;
+                }
+                Err(error) => {
+                    self.handle.shared.known.failed(&counter, &error);
+                    return Err(error);
+                }
+            }
+        }
+        Err(SeriesError::Changed { series: self.name().to_owned() })
+    }
+}
