@@ -19,7 +19,7 @@ pub(super) enum Address {
     Parameters,
     /// A server or a file, as another client writes it: what it begins with, such as `jdbc:mysql`,
     /// and how that is written here.
-    Foreign(String, &'static str),
+    OtherClient(String, &'static str),
     /// No text at all, or a scheme alone.
     Empty,
     /// Neither. It may be a list of keys and values, with a password among them.
@@ -42,7 +42,7 @@ impl Address {
             return Address::Empty;
         }
         if let Some((begin, written)) = foreign(&text) {
-            return Address::Foreign(begin.to_owned(), written);
+            return Address::OtherClient(begin.to_owned(), written);
         }
         if text.starts_with("sqlite:///") && !text.starts_with("sqlite:////") {
             return Address::TwoReadings(text["sqlite:///".len()..].to_owned());
@@ -127,7 +127,7 @@ pub fn path_of(address: impl AsRef<OsStr>) -> Option<PathBuf> {
         Address::Scheme(_)
         | Address::TwoReadings(_)
         | Address::Parameters
-        | Address::Foreign(..)
+        | Address::OtherClient(..)
         | Address::Unclear => None,
     }
 }
@@ -200,7 +200,7 @@ mod tests {
             ("postgresql+psycopg://me:secret@db/ids", "postgresql+psycopg", &postgres),
             ("sqlite+aiosqlite:///ids.db", "sqlite+aiosqlite", file),
         ] {
-            let Address::Foreign(known, of_ours) = parse(address) else { panic!("{address}") };
+            let Address::OtherClient(known, of_ours) = parse(address) else { panic!("{address}") };
             assert_eq!((&*known, of_ours), (begin, written));
         }
         for other in [

@@ -5,9 +5,8 @@ use std::fmt;
 
 use super::error::StoreError;
 use super::kind::{AnyRegistry, Backend, Calls};
+use super::open_errors::{address_error, no_cosid, no_uid_generator};
 use super::options::{RegistryOptions, Table};
-use super::refusals::{no_cosid, no_uid_generator};
-use super::server_address;
 use crate::backend::error::Error;
 use crate::backend::keys::KeyStore;
 use crate::backend::storage_error::StorageError;
@@ -44,7 +43,7 @@ pub(super) fn open<K: KeyStore>(
     cosid: impl FnOnce(&K) -> Option<CosId>,
 ) -> Result<Arc<dyn Backend>, StoreError> {
     let address = address.to_string_lossy();
-    let store = at(&address).map_err(|error| server_address::refused(&address, error))?;
+    let store = at(&address).map_err(|error| address_error(&address, error))?;
     let (registry, mut segments) = (KeyRegistry::on(store.clone()), KeySegments::on(store.clone()));
     // Each knows what the other has seen of the keys, and makes none anew that were lost.
     segments.client = registry.client.clone();
@@ -64,7 +63,7 @@ impl<K: KeyStore> Backend for Server<K> {
     fn renew(&self, address: &OsStr) -> Result<(), StoreError> {
         let address = address.to_string_lossy();
         let renewed = self.store.renew(&address);
-        renewed.map_err(|error| server_address::refused(&address, error))
+        renewed.map_err(|error| address_error(&address, error))
     }
 
     fn registry(

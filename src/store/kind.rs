@@ -82,11 +82,11 @@ pub(super) trait Backend: Debug + Send + Sync {
 
 /// A registry of any kind, which can be cloned.
 pub(super) trait AnyRegistry: RegistryAdmin + Sync {
-    fn another(&self) -> Box<dyn AnyRegistry>;
+    fn clone_box(&self) -> Box<dyn AnyRegistry>;
 }
 
 impl<R: RegistryAdmin + Sync + Clone> AnyRegistry for R {
-    fn another(&self) -> Box<dyn AnyRegistry> {
+    fn clone_box(&self) -> Box<dyn AnyRegistry> {
         Box::new(self.clone())
     }
 }
@@ -98,5 +98,5 @@ pub(super) struct Calls {
     /// How long each may take; `None` where the kind decides.
     pub(super) timeout: Option<Duration>,
     /// Whether a file that is missing is made, or tables that are.
-    pub(super) may_make: bool,
+    pub(super) may_create: bool,
 }

@@ -58,10 +58,6 @@ pub mod etcd;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 mod key_server;
 mod kind;
-mod mysql;
-mod options;
-mod postgres;
-pub mod redis;
 #[cfg(any(
     feature = "etcd",
     feature = "mysql",
@@ -70,19 +66,14 @@ pub mod redis;
     feature = "sqlite",
     feature = "zookeeper"
 ))]
-mod refusals;
+mod open_errors;
+mod opened;
+mod options;
+pub mod redis;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod rows;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
-mod server;
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "zookeeper"
-))]
-mod server_address;
+mod sql_server;
 mod sqlite;
 pub mod zookeeper;
 
@@ -90,32 +81,57 @@ pub use crate::backend::StorageError;
 pub use crate::backend::address::redaction::without_password;
 pub use address::path_of;
 pub use error::StoreError;
+pub use opened::{StoreRegistry, StoreSegments};
 pub use options::{RegistryOptions, Table};
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::ops::RangeInclusive;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use address::{Address, is_on_network};
-use kind::{AnyRegistry, Backend, Calls, Kind, Open};
+use kind::{Backend, Calls, Kind, Open};
 
 use crate::backend::storage_error::other_store;
-use crate::layout::Layout;
 #[cfg(feature = "zookeeper")]
 use crate::registry::LeafWorker;
-use crate::registry::{Lease, RegistryAdmin, RegistryError, Request, WorkerRecord, WorkerRegistry};
-use crate::segment::{
-    Segment, SegmentAdmin, SegmentError, SegmentSource, Tag, TagChange, TagRecord, TinyIdToken,
-};
+#[cfg(feature = "mysql")]
+use crate::registry::MySqlRegistry;
+use crate::registry::RegistryError;
+use crate::segment::{SegmentError, TinyIdToken};
 #[cfg(feature = "series")]
 use crate::series::SeriesStore;
 use crate::sync::Arc;
 
 /// The kinds of stores. The first is a file, which needs no scheme.
-const KINDS: [Kind; 6] =
-    [sqlite::KIND, postgres::KIND, mysql::KIND, etcd::KIND, zookeeper::KIND, redis::KIND];
+const KINDS: [Kind; 6] = [sqlite::KIND, POSTGRES, MYSQL, etcd::KIND, zookeeper::KIND, redis::KIND];
+
+const POSTGRES: Kind = Kind {
+    name: "PostgreSQL",
+    feature: "postgres",
+    schemes: &["postgres", "postgresql"],
+    #[cfg(feature = "postgres")]
+    open: Some(|address| {
+        let at = crate::backend::sql::Postgres::at;
+        sql_server::open(address, POSTGRES.schemes[0], at, None)
+    }),
+    #[cfg(not(feature = "postgres"))]
+    open: None,
+};
+
+const MYSQL: Kind = Kind {
+    name: "MySQL and MariaDB",
+    feature: "mysql",
+    schemes: &["mysql"],
+    #[cfg(feature = "mysql")]
+    open: Some(|address| {
+        let uid_generator = |registry: MySqlRegistry| Box::new(registry.uid_generator()) as _;
+        let at = crate::backend::sql::MySql::at;
+        sql_server::open(address, MYSQL.schemes[0], at, Some(uid_generator))
+    }),
+    #[cfg(not(feature = "mysql"))]
+    open: None,
+};
 
 /// Where worker ids and dense numbers are kept: a SQLite file, or a server.
 ///
@@ -209,13 +225,13 @@ impl Store {
         Ok(Store { backend, calls })
     }
 
-    fn at(address: &OsStr, may_make: bool) -> Result<Store, StoreError> {
-        let (open, _, place) = Store::kind_of(address)?;
-        let mut backend = open(&place)?;
+    fn at(address: &OsStr, may_create: bool) -> Result<Store, StoreError> {
+        let (open, _, location) = Store::kind_of(address)?;
+        let mut backend = open(&location)?;
         if is_on_network(address) {
             backend = backend.on_network().unwrap_or(backend);
         }
-        Ok(Store { backend, calls: Calls { timeout: None, may_make } })
+        Ok(Store { backend, calls: Calls { timeout: None, may_create } })
     }
 
     /// How the kind of store that has this address is opened, its first scheme, and what it is
@@ -223,7 +239,7 @@ impl Store {
     fn kind_of(address: &OsStr) -> Result<(Open, &'static str, OsString), StoreError> {
         let schemes = || KINDS.iter().flat_map(|kind| kind.schemes).copied().collect();
         let shown;
-        let (kind, place) = match Address::parse(address) {
+        let (kind, location) = match Address::parse(address) {
             Address::File(path) => {
                 shown = path.display().to_string();
                 (&KINDS[0], path.into_os_string())
@@ -239,7 +255,7 @@ impl Store {
             Address::TwoReadings(path) => return Err(StoreError::TwoReadings { path }),
             Address::Parameters => return Err(StoreError::Parameters),
             Address::Empty => return Err(StoreError::Empty { schemes: schemes() }),
-            Address::Foreign(begin, written) => {
+            Address::OtherClient(begin, written) => {
                 return Err(StoreError::OtherClient { begin, written });
             }
             Address::Unclear => return Err(StoreError::Unclear { schemes: schemes() }),
@@ -248,7 +264,7 @@ impl Store {
             let Kind { name, feature, .. } = *kind;
             return Err(StoreError::NotBuiltIn { address: shown, name, feature });
         };
-        Ok((open, kind.schemes[0], place))
+        Ok((open, kind.schemes[0], location))
     }
 
     /// Goes by another address of the same store from now on: with another user or password, or
@@ -275,11 +291,11 @@ impl Store {
     ///
     /// As [`open`](Store::open), and where the address names another store.
     pub fn renew(&self, address: impl AsRef<OsStr>) -> Result<(), StoreError> {
-        let (open, scheme, place) = Store::kind_of(address.as_ref())?;
+        let (open, scheme, location) = Store::kind_of(address.as_ref())?;
         if scheme == self.scheme() {
-            return self.backend.renew(&place);
+            return self.backend.renew(&location);
         }
-        let other = open(&place)?.name();
+        let other = open(&location)?.name();
         Err(StoreError::Address(StorageError::unusable(
             format!("the store {other}"),
             other_store(&self.to_string()),
@@ -454,128 +470,5 @@ impl fmt::Display for Store {
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Store").field(&self.backend.name()).finish()
-    }
-}
-
-/// The worker ids of a [`Store`], of any kind. [`RegistryAdmin`] lists those that were given.
-///
-/// Clones and others of the same store know what it has seen of the tables, so that none of them
-/// makes tables anew that were lost.
-pub struct StoreRegistry(Box<dyn AnyRegistry>);
-
-impl Clone for StoreRegistry {
-    fn clone(&self) -> StoreRegistry {
-        StoreRegistry(self.0.another())
-    }
-}
-
-impl fmt::Debug for StoreRegistry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("StoreRegistry").field(&self.name()).finish()
-    }
-}
-
-impl WorkerRegistry for StoreRegistry {
-    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
-        self.0.assign(request)
-    }
-
-    fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
-        self.0.reserve(lease, last)
-    }
-
-    fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
-        self.0.release(lease, used)
-    }
-
-    fn name(&self) -> String {
-        self.0.name()
-    }
-
-    fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
-        self.0.last_assigned()
-    }
-
-    fn remembered_layout(&mut self) -> Result<Option<Layout>, RegistryError> {
-        self.0.layout()
-    }
-
-    fn worker_ids_of(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
-        self.0.worker_ids_of(layout)
-    }
-
-    fn clock_skew_ms(&self) -> Option<i64> {
-        self.0.clock_skew_ms()
-    }
-}
-
-impl RegistryAdmin for StoreRegistry {
-    fn workers(&self) -> Result<Vec<WorkerRecord>, RegistryError> {
-        self.0.workers()
-    }
-
-    fn largest_given(&self) -> Result<u64, RegistryError> {
-        self.0.largest_given()
-    }
-
-    fn layout(&self) -> Result<Option<Layout>, RegistryError> {
-        self.0.layout()
-    }
-
-    fn ids(&self) -> Result<Option<RangeInclusive<u64>>, RegistryError> {
-        self.0.ids()
-    }
-
-    fn revoke(&self, worker: u64) -> Result<(), RegistryError> {
-        self.0.revoke(worker)
-    }
-
-    fn try_assign(&self, request: &Request) -> Result<Lease, RegistryError> {
-        self.0.try_assign(request)
-    }
-}
-
-/// The dense numbers of a [`Store`], of any kind. [`SegmentAdmin`] changes and removes tags.
-///
-/// Clones and others of the same store know what it has seen of the tables, so that none of them
-/// makes tables anew that were lost.
-#[derive(Clone)]
-pub struct StoreSegments(Arc<dyn SegmentAdmin>);
-
-impl fmt::Debug for StoreSegments {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("StoreSegments").field(&self.name()).finish()
-    }
-}
-
-impl SegmentSource for StoreSegments {
-    fn name(&self) -> String {
-        self.0.name()
-    }
-
-    fn load(&self, tag: &str, count: Option<u64>) -> Result<Segment, SegmentError> {
-        self.0.load(tag, count)
-    }
-
-    fn give_back(&self, tag: &str, unused: &Segment) -> Result<bool, SegmentError> {
-        self.0.give_back(tag, unused)
-    }
-
-    fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
-        self.0.tags()
-    }
-
-    fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError> {
-        self.0.create(tag, new)
-    }
-}
-
-impl SegmentAdmin for StoreSegments {
-    fn set(&self, tag: &str, change: &TagChange) -> Result<TagRecord, SegmentError> {
-        self.0.set(tag, change)
-    }
-
-    fn remove(&self, tag: &str, next: Option<u64>) -> Result<TagRecord, SegmentError> {
-        self.0.remove(tag, next)
     }
 }

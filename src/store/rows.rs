@@ -1,8 +1,8 @@
 //! What the stores with SQL share.
 
 use super::kind::Calls;
+use super::open_errors::no_cosid;
 use super::options::{RegistryOptions, Table};
-use super::refusals::no_cosid;
 use crate::backend::sql::Client;
 use crate::registry::{RegistryError, RegistryTables, SqlRegistry};
 use crate::segment::{
@@ -98,7 +98,7 @@ fn source<D: SegmentTables, T: SegmentTable>(
 }
 
 fn set<D>(client: &mut Client<D>, calls: Calls) {
-    client.may_make = calls.may_make;
+    client.may_create = calls.may_create;
     if let Some(timeout) = calls.timeout {
         client.timeout = timeout;
     }

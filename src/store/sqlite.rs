@@ -28,8 +28,8 @@ mod built_in {
     use crate::series::SeriesStore;
     use crate::store::error::StoreError;
     use crate::store::kind::{AnyRegistry, Backend, Calls};
+    use crate::store::open_errors::{no_uid_generator, open_error};
     use crate::store::options::{RegistryOptions, Table};
-    use crate::store::refusals::{no_uid_generator, refused};
     use crate::store::rows::Rows;
     use crate::sync::Arc;
 
@@ -37,7 +37,7 @@ mod built_in {
         let path = Path::new(path);
         match Sqlite::at(path) {
             Ok(file) => Ok(Arc::new(File { rows: Rows::of(file.clone()), file })),
-            Err(error) => Err(refused(&path.display().to_string(), error)),
+            Err(error) => Err(open_error(&path.display().to_string(), error)),
         }
     }
 
@@ -67,7 +67,7 @@ mod built_in {
 
         fn renew(&self, path: &OsStr) -> Result<(), StoreError> {
             let path = Path::new(path);
-            let refuse = |error| refused(&path.display().to_string(), error);
+            let refuse = |error| open_error(&path.display().to_string(), error);
             match Sqlite::at(path).map_err(refuse)? {
                 other if other.path() != self.file.path() => {
                     Err(refuse(Error::problem(storage_error::other_store(&self.name()))))
@@ -90,7 +90,7 @@ mod built_in {
                 return Err(no_uid_generator(&self.name()));
             }
             let registry = self.rows.registry(options, calls)?;
-            if calls.may_make {
+            if calls.may_create {
                 registry.make()?;
             } else {
                 registry.check()?;
@@ -106,7 +106,7 @@ mod built_in {
             let source = self.rows.segments(table, calls)?;
             let own = self.rows.own(calls);
             // The tables of others are never made, and so neither is a file for them.
-            if calls.may_make && table == Table::Own {
+            if calls.may_create && table == Table::Own {
                 own.make()?;
             } else {
                 own.check()?;
@@ -117,7 +117,7 @@ mod built_in {
         #[cfg(feature = "series")]
         fn series(&self, calls: Calls) -> Result<Arc<dyn SeriesStore>, StorageError> {
             let series = self.rows.series(calls);
-            if calls.may_make {
+            if calls.may_create {
                 series.make()?;
             } else {
                 series.check()?;

@@ -38,7 +38,7 @@ pub struct Client<D> {
     /// How long a call may take.
     pub timeout: Duration,
     /// Whether a call may make the tables where they are missing.
-    pub may_make: bool,
+    pub may_create: bool,
     /// The tables of this library that a call of this client, or of a clone, has seen. So a process
     /// that runs notices where they have been lost.
     seen: Arc<Mutex<BTreeSet<&'static str>>>,
@@ -72,7 +72,7 @@ impl<D: Database> Client<D> {
         Client {
             database,
             timeout: DEFAULT_TIMEOUT,
-            may_make: true,
+            may_create: true,
             seen: Arc::default(),
             new_store_warning: NewStoreWarning::default(),
         }
@@ -254,7 +254,7 @@ impl<D: Database> Client<D> {
             return Err(lost_tables(&lost, had_them, cause).into());
         }
         let may_create = match missing {
-            OnMissing::Create(may_create) if self.may_make => may_create,
+            OnMissing::Create(may_create) if self.may_create => may_create,
             // It makes none that stay.
             OnMissing::DryRun(may_create) => may_create,
             _ => return Err(Error::MissingTables(cause).into()),

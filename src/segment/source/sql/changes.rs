@@ -22,10 +22,10 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
     ) -> Result<TagRecord, SegmentError> {
         let row = Row { delta, remainder, ..limits::<T>().new_row(tag, new)? };
         let store = self.name();
-        let may_make = |transaction: &mut Transaction<'_>| {
+        let may_create = |transaction: &mut Transaction<'_>| {
             check_tables::<T>(transaction, &store, tag, new.first)
         };
-        let missing = OnMissing::Create(&may_make);
+        let missing = OnMissing::Create(&may_create);
         let call = Self::call("create a tag in");
         let create = || {
             let insert = |transaction: &mut Transaction<'_>| self.insert(transaction, &row, new);

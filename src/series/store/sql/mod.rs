@@ -219,9 +219,9 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
             Self::insert_version(transaction, name, 1, new, Date::MIN)?;
             self.get(transaction, name, false)
         };
-        let may_make = |_: &mut Transaction<'_>| Ok(());
+        let may_create = |_: &mut Transaction<'_>| Ok(());
         let call = Self::call("create a series in", Access::Define);
-        let create = || self.client.transact(&call, &OnMissing::Create(&may_make), None, insert);
+        let create = || self.client.transact(&call, &OnMissing::Create(&may_create), None, insert);
         match create() {
             // Another process may have created it since it was looked for.
             Err(error) if error.is_transient() => create(),

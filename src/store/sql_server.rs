@@ -4,10 +4,9 @@ use std::ffi::OsStr;
 
 use super::error::StoreError;
 use super::kind::{AnyRegistry, Backend, Calls};
+use super::open_errors::{address_error, no_uid_generator};
 use super::options::{RegistryOptions, Table};
-use super::refusals::no_uid_generator;
 use super::rows::Rows;
-use super::server_address;
 use crate::backend::sql::Error;
 #[cfg(feature = "series")]
 use crate::backend::storage_error::StorageError;
@@ -42,7 +41,7 @@ pub(super) fn open<D: RegistryTables + SegmentTables>(
             let rows = Rows::of(database.clone());
             Ok(Arc::new(Server { scheme, database, rows, on_worker_node }))
         }
-        Err(error) => Err(server_address::refused(&address, error)),
+        Err(error) => Err(address_error(&address, error)),
     }
 }
 
@@ -58,7 +57,7 @@ impl<D: RegistryTables + SegmentTables> Backend for Server<D> {
     fn renew(&self, address: &OsStr) -> Result<(), StoreError> {
         let address = address.to_string_lossy();
         let renewed = self.database.renew(&address);
-        renewed.map_err(|error| server_address::refused(&address, error))
+        renewed.map_err(|error| address_error(&address, error))
     }
 
     fn registry(
