@@ -7,9 +7,9 @@ use super::catalog::Series;
 use crate::clock::{Clock, SystemClock};
 use crate::segment::{Builder as SegmentsBuilder, SegmentError, Segments};
 use crate::series::error::SeriesError;
-use crate::series::memory::current::Shared;
-use crate::series::memory::segment_source::Ranges;
-use crate::series::memory::series_cache::Known;
+use crate::series::memory::segment_source::CounterSource;
+use crate::series::memory::series_cache::SeriesCache;
+use crate::series::memory::shared::Shared;
 use crate::store::Store;
 use crate::sync::Arc;
 
@@ -117,11 +117,14 @@ impl Builder {
     pub fn build(self) -> Result<Series, SeriesError> {
         let store = self.store.ok_or(SeriesError::NoStore)?.series()?;
         let clock = self.clock.map_or_else(|| Arc::new(SystemClock) as Arc<dyn Clock>, |c| c.0);
-        let known = Arc::new(Known::new(store));
-        let source =
-            Ranges { known: Arc::clone(&known), clock: Arc::clone(&clock), refresh: self.refresh };
+        let cache = Arc::new(SeriesCache::new(store));
+        let source = CounterSource {
+            cache: Arc::clone(&cache),
+            clock: Arc::clone(&clock),
+            refresh: self.refresh,
+        };
         let segments = self.segments.rest(self.rest).supplier(source).build();
         let segments = segments.map_err(|error| SeriesError::Load(SegmentError::other(error)))?;
-        Ok(Series::new(Shared { known, segments, clock }))
+        Ok(Series::new(Shared { cache, segments, clock }))
     }
 }

@@ -14,8 +14,8 @@ use crate::series::form::date::Date;
 use crate::series::form::definition::SeriesDefinition;
 use crate::series::form::period::Period;
 use crate::series::generator::SeriesGenerator;
-use crate::series::memory::current::Shared;
 use crate::series::memory::scopes::Scopes;
+use crate::series::memory::shared::Shared;
 use crate::series::store::{SeriesRecord, SeriesVersion};
 use crate::sync::{Arc, Mutex, Weak, lock};
 use versions::{check_change, check_widening};
@@ -78,7 +78,7 @@ impl Series {
         self.shared.check_end()?;
         check_name(name)?;
         new.check()?;
-        let record = self.shared.known.store.create(name, &new)?;
+        let record = self.shared.cache.store.create(name, &new)?;
         self.compare(&record, &new)?;
         self.generator(record)
     }
@@ -90,7 +90,7 @@ impl Series {
     /// [`SeriesError::NoSuchSeries`], with similar names, or [`SeriesError::Storage`].
     pub fn get(&self, name: &str) -> Result<SeriesGenerator, SeriesError> {
         self.shared.check_end()?;
-        self.generator(self.shared.known.store.record(name)?)
+        self.generator(self.shared.cache.store.record(name)?)
     }
 
     /// Does what [`create`](Series::create) does, on a thread of its own, so that no runtime is
@@ -145,12 +145,12 @@ impl Series {
     ) -> Result<SeriesRecord, SeriesError> {
         self.shared.check_fork()?;
         new.check()?;
-        let known = self.shared.known.learn_again(name)?;
-        let record = &known.record;
+        let cached = self.shared.cache.reload(name)?;
+        let record = &cached.record;
         self.compare_fixed(record, &new)?;
         let changed = self.change_from(record, &new, begins);
         let (Err(SeriesError::BadChange { series, problem }), Ok((version, span))) =
-            (&changed, known.at(self.shared.now_ms()))
+            (&changed, cached.version_at(self.shared.now_ms()))
         else {
             return changed;
         };
@@ -195,9 +195,9 @@ impl Series {
     pub fn widen(&self, name: &str, new: SeriesDefinition) -> Result<SeriesRecord, SeriesError> {
         self.shared.check_fork()?;
         new.check()?;
-        let known = self.shared.known.learn_again(name)?;
-        self.compare_fixed(&known.record, &new)?;
-        let (version, _) = known.at(self.shared.now_ms())?;
+        let cached = self.shared.cache.reload(name)?;
+        self.compare_fixed(&cached.record, &new)?;
+        let (version, _) = cached.version_at(self.shared.now_ms())?;
         if !new.only_widens(&version.definition) {
             let before = version.definition.pattern();
             let problem = format!(
@@ -207,7 +207,7 @@ impl Series {
             );
             return Err(SeriesError::BadChange { series: name.to_owned(), problem });
         }
-        self.widen_from(&known.record, version, &new)
+        self.widen_from(&cached.record, version, &new)
     }
 
     /// Adds a version that begins with the period that begins with this day.
@@ -238,7 +238,7 @@ impl Series {
         let record = self.store_version(record, new, version.begins)?;
         let scopes = lock(&self.used).get(&record.name).and_then(Weak::upgrade);
         if let Some(scopes) = scopes {
-            scopes.leave(version.number);
+            scopes.retire_version(version.number);
         }
         Ok(record)
     }
@@ -249,9 +249,9 @@ impl Series {
         new: &SeriesDefinition,
         begins: Date,
     ) -> Result<SeriesRecord, SeriesError> {
-        let (store, newest) = (&self.shared.known.store, record.newest().number);
+        let (store, newest) = (&self.shared.cache.store, record.newest().number);
         let record = store.change(&record.name, newest, new, begins)?;
-        self.shared.known.learn(record.clone())?;
+        self.shared.cache.insert(record.clone())?;
         Ok(record)
     }
 
@@ -262,7 +262,7 @@ impl Series {
     /// [`SeriesError::Storage`].
     pub fn list(&self) -> Result<Vec<SeriesRecord>, SeriesError> {
         self.shared.check_fork()?;
-        self.shared.known.store.records()
+        self.shared.cache.store.records()
     }
 
     /// Closes a period of a series that is over, and all before it: none of them gives a number any
@@ -275,22 +275,22 @@ impl Series {
     /// [`SeriesError::NotClosable`] if the period is not over, or is none of the series.
     pub fn close(&self, name: &str, period: Period) -> Result<SeriesRecord, SeriesError> {
         self.shared.check_fork()?;
-        let known = self.shared.known.learn_again(name)?;
+        let cached = self.shared.cache.reload(name)?;
         let refused =
             |problem| Err(SeriesError::NotClosable { series: name.to_owned(), period, problem });
         let (Some(first), Some(next)) = (period.first(), period.next().and_then(Period::first))
         else {
             return refused("it never ends");
         };
-        if known.on(first).1 != period {
+        if cached.version_on(first).1 != period {
             return refused("the series does not count by such periods; name one as list shows it");
         }
-        let (_, span) = known.at(self.shared.now_ms())?;
+        let (_, span) = cached.version_at(self.shared.now_ms())?;
         if span.date < next {
             return refused("it is not over yet; close it when it is");
         }
-        let record = self.shared.known.store.close(name, next)?;
-        self.shared.known.learn(record.clone())?;
+        let record = self.shared.cache.store.close(name, next)?;
+        self.shared.cache.insert(record.clone())?;
         Ok(record)
     }
 
@@ -301,13 +301,13 @@ impl Series {
     /// [`SeriesError::NoSuchSeries`] or [`SeriesError::Storage`].
     pub fn prune(&self, name: &str) -> Result<u64, SeriesError> {
         self.shared.check_fork()?;
-        self.shared.known.store.prune(name)
+        self.shared.cache.store.prune(name)
     }
 
     /// Where the series are, without a password.
     #[must_use]
     pub fn store_name(&self) -> String {
-        self.shared.known.store.name()
+        self.shared.cache.store.name()
     }
 
     /// Ends all takes, gives back what is left of each scope, and returns whether that succeeded.
@@ -323,11 +323,11 @@ impl Series {
 
     fn generator(&self, record: SeriesRecord) -> Result<SeriesGenerator, SeriesError> {
         let name = record.name.clone();
-        let known = self.shared.known.learn(record)?;
+        let cached = self.shared.cache.insert(record)?;
         let mut used = lock(&self.used);
         let scopes = used.get(&name).and_then(Weak::upgrade).unwrap_or_else(|| {
-            let rested = self.shared.known.rested(&name);
-            let scopes = Arc::new(Scopes::new(&name, known, rested));
+            let idle_scopes = self.shared.cache.idle_scopes(&name);
+            let scopes = Arc::new(Scopes::new(&name, cached, idle_scopes));
             used.insert(name, Arc::downgrade(&scopes));
             scopes
         });

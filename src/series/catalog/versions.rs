@@ -31,7 +31,7 @@ pub(crate) fn check_change(
     }
     for version in &record.versions {
         let pattern = version.definition.pattern();
-        if pattern.may_meet(new.pattern(), begins) {
+        if pattern.may_collide(new.pattern(), begins) {
             return refused(format!(
                 "{} could write the text of a number that version {}, {pattern}, has written \
                  before {begins}; give one of them another length or another sign at one place",
@@ -53,12 +53,12 @@ pub(crate) fn check_widening(
     let wider = new.pattern();
     for other in &record.versions {
         let pattern = other.definition.pattern();
-        let may_meet = match other.begins.cmp(&version.begins) {
-            Ordering::Less => pattern.may_meet(wider, version.begins),
-            Ordering::Equal => pattern.may_meet_wider(wider),
-            Ordering::Greater => wider.may_meet(pattern, other.begins),
+        let may_collide = match other.begins.cmp(&version.begins) {
+            Ordering::Less => pattern.may_collide(wider, version.begins),
+            Ordering::Equal => pattern.may_collide_wider(wider),
+            Ordering::Greater => wider.may_collide(pattern, other.begins),
         };
-        if may_meet {
+        if may_collide {
             let problem = format!(
                 "{wider} could write the text of a number of version {}, {pattern}; give the \
                  number more digits, or as many as it needs by {{n}}",

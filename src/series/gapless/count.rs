@@ -8,7 +8,7 @@ use crate::series::error::SeriesError;
 use crate::series::form::date::Date;
 use crate::series::form::number::SeriesNumber;
 use crate::series::memory::handle::Handle;
-use crate::series::memory::series_cache::MOST_CHANGES;
+use crate::series::memory::series_cache::MOST_RELOADS;
 use crate::series::store::SeriesRecord;
 use crate::series::store::counter::Counter;
 use crate::series::store::sql::rows::record_of_texts;
@@ -68,13 +68,13 @@ impl<'a> Gapless<'a> {
     /// Counts the next number in the transaction of `driver`.
     pub(crate) async fn count(self, mut driver: impl Driver) -> Result<SeriesNumber, SeriesError> {
         let handle = self.handle;
-        for _ in 0..MOST_CHANGES {
-            let known = handle.known()?;
+        for _ in 0..MOST_RELOADS {
+            let cached = handle.cached_series()?;
             let (version, date, period) = if let Some(date) = self.date {
-                let (version, period) = known.on(date);
+                let (version, period) = cached.version_on(date);
                 (version, date, period)
             } else {
-                let (version, span) = known.at(handle.shared.now_ms())?;
+                let (version, span) = cached.version_at(handle.shared.now_ms())?;
                 (version, span.date, span.period)
             };
             let definition = &version.definition;
@@ -84,19 +84,19 @@ impl<'a> Gapless<'a> {
             handle.check_text(version, date)?;
             let (first, pattern) = (definition.first_number(), definition.pattern());
             let counter = handle.counter(version, period);
-            let result = count_up(&mut driver, &counter, first, &known.record).await;
+            let result = count_up(&mut driver, &counter, first, &cached.record).await;
             if let Some(number) = result.map_err(|error| self.failed(error))? {
                 let largest = pattern.largest();
-                handle.shared.known.tight.note(&counter, number.min(largest), largest);
+                handle.shared.cache.nearly_full.note(&counter, number.min(largest), largest);
                 if number > largest {
                     let (series, scope) = (counter.series.to_owned(), counter.scope.to_owned());
                     let full = SeriesError::Full { series, scope, period, largest };
-                    handle.shared.known.tight.refused(&full);
+                    handle.shared.cache.nearly_full.note_full(&full);
                     return Err(full);
                 }
                 return Ok(handle.write(pattern, date, number, period));
             }
-            self.find_out_why(&mut driver, &counter, &known.record).await?;
+            self.find_out_why(&mut driver, &counter, &cached.record).await?;
         }
         Err(SeriesError::Changed { series: handle.name().to_owned() })
     }
@@ -107,7 +107,7 @@ impl<'a> Gapless<'a> {
         &self,
         driver: &mut impl Driver,
         counter: &Counter<'_>,
-        known: &SeriesRecord,
+        cached: &SeriesRecord,
     ) -> Result<(), SeriesError> {
         let handle = self.handle;
         let words = Words::of(driver.dialect());
@@ -124,14 +124,14 @@ impl<'a> Gapless<'a> {
              ORDER BY version",
         );
         let versions = driver.rows(sql, name()).await.map_err(|error| self.failed(error))?;
-        let store = &handle.shared.known.store;
+        let store = &handle.shared.cache.store;
         let Some(series) = series.first() else {
             let (store, series) = (store.name(), handle.name().to_owned());
             return Err(SeriesError::OtherDatabase { store, series });
         };
         let record = record_of_texts(series, &versions).map_err(|error| self.failed(error))?;
         // Another series of this name, such as in another schema.
-        if record.created != known.created {
+        if record.created != cached.created {
             let (store, series) = (store.name(), handle.name().to_owned());
             return Err(SeriesError::OtherDatabase { store, series });
         }
@@ -140,10 +140,10 @@ impl<'a> Gapless<'a> {
             return Err(SeriesError::Closed { series, period });
         }
         handle.shared.check_fork()?;
-        let is_newer = record.revision > known.revision;
+        let is_newer = record.revision > cached.revision;
         // An older one is learned as well, in case the database went back to it. The statement that
         // counts looks at the row itself, so that nothing is counted by what is no longer so.
-        handle.shared.known.learn(record)?;
+        handle.shared.cache.insert(record)?;
         if is_newer {
             return Ok(());
         }
@@ -163,7 +163,7 @@ async fn count_up(
     driver: &mut impl Driver,
     counter: &Counter<'_>,
     first: u64,
-    known: &SeriesRecord,
+    cached: &SeriesRecord,
 ) -> Result<Option<u64>, DriverError> {
     let (period, begins) = (counter.period.to_string(), counter.begins().to_string());
     let version = i64::from(counter.version);
@@ -176,8 +176,8 @@ async fn count_up(
         first.into(),
         counter.series.into(),
         begins.as_str().into(),
-        known.revision.into(),
-        known.created.into(),
+        cached.revision.into(),
+        cached.created.into(),
     ];
     let mut rows = driver.rows(words.translate(COUNT), values).await?;
     if driver.dialect() == Dialect::MySql {

@@ -31,7 +31,7 @@ impl SeriesGenerator {
     ///
     /// As [`take`](SeriesGenerator::take).
     pub fn take_batch(&self, count: usize) -> Result<Vec<SeriesNumber>, SeriesError> {
-        self.handle.current.take_many(&self.handle.shared, self.name(), count)
+        self.handle.scope.take_many(&self.handle.shared, self.name(), count)
     }
 
     /// Takes up to `count` numbers of the present period, at least one, or fails at once with the
@@ -60,7 +60,7 @@ impl SeriesGenerator {
     ///
     /// As [`try_take`](SeriesGenerator::try_take).
     pub fn try_take_batch(&self, count: usize) -> Result<Vec<SeriesNumber>, SeriesError> {
-        self.handle.current.try_take_many(&self.handle.shared, self.name(), count)
+        self.handle.scope.try_take_many(&self.handle.shared, self.name(), count)
     }
 
     /// Makes `numbers`, which [`try_take_batch`](SeriesGenerator::try_take_batch) took, `count` of

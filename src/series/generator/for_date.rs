@@ -6,7 +6,7 @@ use crate::series::error::SeriesError;
 use crate::series::form::date::Date;
 use crate::series::form::number::SeriesNumber;
 use crate::series::memory::handle::Handle;
-use crate::series::memory::series_cache::MOST_CHANGES;
+use crate::series::memory::series_cache::MOST_RELOADS;
 
 /// The most numbers that one call takes.
 const MOST: u64 = 1_000_000;
@@ -31,10 +31,10 @@ impl SeriesGenerator {
     ///
     /// As [`take`](SeriesGenerator::take).
     pub fn take_for(&self, date: Date) -> Result<SeriesNumber, SeriesError> {
-        let known = self.handle.known()?;
-        let period = known.on(date).1;
+        let cached = self.handle.cached_series()?;
+        let period = cached.version_on(date).1;
         if let Some(number) =
-            self.handle.current.take_of(&self.handle.shared, self.name(), period)?
+            self.handle.scope.take_in_period(&self.handle.shared, self.name(), period)?
         {
             return Ok(number);
         }
@@ -53,13 +53,13 @@ impl SeriesGenerator {
     /// As [`take`](SeriesGenerator::take).
     pub fn take_n_for(&self, date: Date, count: u64) -> Result<Vec<SeriesNumber>, SeriesError> {
         let count = count.clamp(1, MOST);
-        let known = self.handle.known()?;
-        let (version, period) = known.on(date);
+        let cached = self.handle.cached_series()?;
+        let (version, period) = cached.version_on(date);
         self.handle.check_text(version, date)?;
         // At most a million.
         let all = usize::try_from(count).unwrap_or(usize::MAX);
-        let Handle { shared, current, .. } = &self.handle;
-        let mut numbers = current.take_many_of(shared, self.name(), period, all)?;
+        let Handle { shared, scope, .. } = &self.handle;
+        let mut numbers = scope.take_many_in_period(shared, self.name(), period, all)?;
         let left = count - numbers.len() as u64;
         if left == 0 {
             return Ok(numbers);
@@ -74,7 +74,7 @@ impl SeriesGenerator {
 
     /// Takes the next `count` numbers of the period of a `date` by a call to the store.
     fn take_from_store(&self, date: Date, count: u64) -> Result<Vec<SeriesNumber>, SeriesError> {
-        self.handle.current.check()?;
+        self.handle.scope.check()?;
         let ended = if self.handle.shared.segments.is_forked() {
             Some(TakeError::Forked)
         } else {
@@ -83,27 +83,27 @@ impl SeriesGenerator {
         if let Some(ended) = ended {
             return Err(ended.into());
         }
-        let mut known = self.handle.known()?;
-        for _ in 0..MOST_CHANGES {
-            if known.is_gapless() {
+        let mut cached = self.handle.cached_series()?;
+        for _ in 0..MOST_RELOADS {
+            if cached.is_gapless() {
                 return Err(SeriesError::Gapless { series: self.name().to_owned() });
             }
-            let (version, period) = known.on(date);
+            let (version, period) = cached.version_on(date);
             self.handle.check_text(version, date)?;
             let counter = self.handle.counter(version, period);
             // What was in memory comes first.
             self.handle.shared.segments.wait_for_return(&counter.tag());
-            match self.handle.shared.known.take(&counter, count) {
+            match self.handle.shared.cache.take(&counter, count) {
                 Ok(taken) => {
                     let pattern = version.definition.pattern();
                     let write = |number| self.handle.write(pattern, date, number, period);
                     return Ok((taken.first..=taken.last).map(write).collect());
                 }
                 Err(SeriesError::Changed { .. }) => {
-                    known = self.handle.shared.known.learn_again(self.name())?;
+                    cached = self.handle.shared.cache.reload(self.name())?;
                 }
                 Err(error) => {
-                    self.handle.shared.known.failed(&counter, &error);
+                    self.handle.shared.cache.failed(&counter, &error);
                     return Err(error);
                 }
             }

@@ -6,7 +6,7 @@ use crate::clock::{from_unix_ms, unix_ms};
 use crate::series::error::SeriesError;
 use crate::series::form::period::Period;
 use crate::series::memory::nearly_full::{is_tight, percent, saturated};
-use crate::series::memory::series_cache::KnownSeries;
+use crate::series::memory::series_cache::CachedSeries;
 use crate::series::store::CounterRecord;
 
 /// A pace is told after so many milliseconds. A process takes numbers for about a quarter of an
@@ -61,11 +61,11 @@ impl Forecast {
 /// The forecast for each counter of the present period. If there is none, for those of the newest
 /// period before it.
 pub(crate) fn forecast(
-    known: &KnownSeries,
+    cached: &CachedSeries,
     counters: &[CounterRecord],
     now: i64,
 ) -> Result<Vec<Forecast>, SeriesError> {
-    let span = known.at(now)?.1;
+    let span = cached.version_at(now)?.1;
     let begun = counters.iter().map(|counter| counter.period).filter(|it| *it <= span.period);
     let Some(newest) = begun.max() else { return Ok(Vec::new()) };
     let end = match newest == span.period {
@@ -74,7 +74,7 @@ pub(crate) fn forecast(
         false => End::Past,
     };
     let of_newest = counters.iter().filter(|counter| counter.period == newest);
-    Ok(of_newest.map(|counter| of_counter(known, counter, now, end)).collect())
+    Ok(of_newest.map(|counter| of_counter(cached, counter, now, end)).collect())
 }
 
 /// When a period ends, in milliseconds since 1970.
@@ -85,9 +85,9 @@ enum End {
     Never,
 }
 
-fn of_counter(known: &KnownSeries, counter: &CounterRecord, now: i64, end: End) -> Forecast {
-    let version = known.record.version(counter.version);
-    let definition = &version.unwrap_or_else(|| known.record.newest()).definition;
+fn of_counter(cached: &CachedSeries, counter: &CounterRecord, now: i64, end: End) -> Forecast {
+    let version = cached.record.version(counter.version);
+    let definition = &version.unwrap_or_else(|| cached.record.newest()).definition;
     let (first, largest) = (definition.first_number(), definition.pattern().largest());
     let CounterRecord { last, created, updated, .. } = *counter;
     let given = (last + 1).saturating_sub(first);
@@ -161,16 +161,16 @@ mod tests {
         time.parse::<jiff::Timestamp>().unwrap().into()
     }
 
-    fn known(pattern: &str) -> KnownSeries {
+    fn cached(pattern: &str) -> CachedSeries {
         let definition = SeriesDefinition::new(pattern).unwrap();
-        known_as(definition)
+        cached_of(definition)
     }
 
-    fn known_as(definition: SeriesDefinition) -> KnownSeries {
+    fn cached_of(definition: SeriesDefinition) -> CachedSeries {
         let version = SeriesVersion { number: 1, begins: Date::MIN, definition };
         let (name, closed_before) = ("orders".to_owned(), Date::MIN);
         let versions = vec![version];
-        KnownSeries::of(SeriesRecord { name, versions, closed_before, revision: 0, created: 0 })
+        CachedSeries::of(SeriesRecord { name, versions, closed_before, revision: 0, created: 0 })
             .unwrap()
     }
 
@@ -187,7 +187,7 @@ mod tests {
 
     /// The forecast for one counter.
     fn of(pattern: &str, counter: CounterRecord, now: &str) -> Forecast {
-        let mut all = forecast(&known(pattern), &[counter], ms(now)).unwrap();
+        let mut all = forecast(&cached(pattern), &[counter], ms(now)).unwrap();
         assert_eq!(all.len(), 1);
         all.remove(0)
     }
@@ -262,7 +262,7 @@ mod tests {
                 ..counter("2026", 5099, "2026-01-01T00:00:00Z")
             },
         ];
-        let all = forecast(&known_as(definition), &counters, ms("2026-07-02T12:00:00Z")).unwrap();
+        let all = forecast(&cached_of(definition), &counters, ms("2026-07-02T12:00:00Z")).unwrap();
         let told =
             |forecast: &Forecast| (forecast.scope.clone(), forecast.given, forecast.expected);
         // None has been given where all went back.
@@ -274,15 +274,15 @@ mod tests {
     fn without_a_present_period_the_newest_one_is_told_as_it_ended() {
         let counters = ["2026-11-20", "2026-11-22", "2026-12-01"];
         let counters = counters.map(|day| counter(day, 40, "2026-11-20T00:00:00Z"));
-        let known = known("{yyyy}{MM}{dd}-{n:2}");
-        let all = forecast(&known, &counters, ms("2026-11-24T12:00:00Z")).unwrap();
+        let cached = cached("{yyyy}{MM}{dd}-{n:2}");
+        let all = forecast(&cached, &counters, ms("2026-11-24T12:00:00Z")).unwrap();
         assert_eq!(all.len(), 1);
         assert_eq!(
             (all[0].period.to_string(), all[0].expected),
             ("2026-11-22".to_owned(), Some(40))
         );
         assert_eq!(all[0].full_at, None);
-        assert_eq!(forecast(&known, &[], ms("2026-11-24T12:00:00Z")).unwrap(), []);
+        assert_eq!(forecast(&cached, &[], ms("2026-11-24T12:00:00Z")).unwrap(), []);
     }
 
     proptest! {
@@ -298,7 +298,7 @@ mod tests {
             let now = (midnight + begin + over).min(end - 1);
             prop_assume!(i128::from(now - midnight - begin) >= LEAST_MS);
             let pattern = format!("{{yyyy}}{{MM}}{{dd}}-{{n:{width}}}");
-            let known = known(&pattern);
+            let cached = cached(&pattern);
             let largest = 10_u64.pow(width) - 1;
             let last = u64::try_from(u128::from(largest) * part / 1_000_000).unwrap();
             let created = from_unix_ms((midnight + begin).into());
@@ -306,7 +306,7 @@ mod tests {
             let scope = String::new();
             let counter =
                 CounterRecord { scope, period, version: 1, last, created, updated: created };
-            let forecast = &forecast(&known, &[counter], now).unwrap()[0];
+            let forecast = &forecast(&cached, &[counter], now).unwrap()[0];
             if last == 0 {
                 prop_assert_eq!((forecast.expected, forecast.full_at), (None, None));
             } else if let Some(full) = forecast.full_at {

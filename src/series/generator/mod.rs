@@ -22,11 +22,12 @@ use crate::series::form::error::ParseError;
 use crate::series::form::number::SeriesNumber;
 use crate::series::form::pattern::{Parsed, Pattern};
 use crate::series::gapless::{Gapless, GaplessTransaction};
-#[cfg(feature = "async")]
-use crate::series::memory::current::Open;
-use crate::series::memory::current::{Current, IfNone, Shared};
 use crate::series::memory::handle::Handle;
+#[cfg(feature = "async")]
+use crate::series::memory::scope::OpenNumbers;
+use crate::series::memory::scope::{OnEmpty, Scope};
 use crate::series::memory::scopes::Scopes;
+use crate::series::memory::shared::Shared;
 use crate::series::store::{CounterRecord, SeriesRecord};
 use crate::sync::Arc;
 
@@ -72,8 +73,8 @@ pub struct SeriesGenerator {
 
 impl SeriesGenerator {
     pub(crate) fn new(shared: Arc<Shared>, scopes: Arc<Scopes>) -> SeriesGenerator {
-        let current = scopes.get("");
-        SeriesGenerator { handle: Handle { shared, scopes, current } }
+        let scope = scopes.get("");
+        SeriesGenerator { handle: Handle { shared, scopes, scope } }
     }
 
     /// The name of the series.
@@ -107,9 +108,9 @@ impl SeriesGenerator {
     pub fn scope(&self, scope: &str) -> SeriesGenerator {
         let is_forked = self.handle.shared.segments.is_forked();
         // In a forked process another thread may have held the lock of the others.
-        let current =
-            if is_forked { Arc::new(Current::new(scope)) } else { self.handle.scopes.get(scope) };
-        SeriesGenerator { handle: Handle { current, ..self.handle.clone() } }
+        let scope =
+            if is_forked { Arc::new(Scope::new(scope)) } else { self.handle.scopes.get(scope) };
+        SeriesGenerator { handle: Handle { scope, ..self.handle.clone() } }
     }
 
     /// Takes the next number of the present period.
@@ -126,7 +127,7 @@ impl SeriesGenerator {
     /// does not fit the scope or the date; [`SeriesError::Storage`].
     #[inline]
     pub fn take(&self) -> Result<SeriesNumber, SeriesError> {
-        self.handle.current.take(&self.handle.shared, self.name(), IfNone::Wait)
+        self.handle.scope.take(&self.handle.shared, self.name(), OnEmpty::Wait)
     }
 
     /// Takes the next number, or fails at once with the reason why there is none. It never waits.
@@ -136,7 +137,7 @@ impl SeriesGenerator {
     ///
     /// As [`take`](SeriesGenerator::take).
     pub fn try_take(&self) -> Result<SeriesNumber, SeriesError> {
-        self.handle.current.take(&self.handle.shared, self.name(), IfNone::Fail)
+        self.handle.scope.take(&self.handle.shared, self.name(), OnEmpty::Fail)
     }
 
     /// Takes the next number. Where [`take`](SeriesGenerator::take) would wait, this waits without
@@ -162,14 +163,14 @@ impl SeriesGenerator {
     #[cfg(feature = "async")]
     pub async fn take_async(&self) -> Result<SeriesNumber, SeriesError> {
         loop {
-            let open = match self.handle.current.opened(self.handle.shared.clock.now()) {
+            let open = match self.handle.scope.find_open(self.handle.shared.clock.now()) {
                 Some(open) => open,
                 None => self.open_apart().await?,
             };
             match open.numbers.take_async().await {
-                Ok(number) => return Ok(open.write(&self.handle.current.scope, number.get())),
+                Ok(number) => return Ok(open.write(&self.handle.scope.name, number.get())),
                 Err(error) => {
-                    let failed = self.handle.current.failed(&open, &self.handle.shared, error);
+                    let failed = self.handle.scope.failed(&open, &self.handle.shared, error);
                     if let Some(error) = failed {
                         return Err(error);
                     }
@@ -180,9 +181,9 @@ impl SeriesGenerator {
 
     /// Opens the present period on a thread of its own.
     #[cfg(feature = "async")]
-    async fn open_apart(&self) -> Result<Arc<Open>, SeriesError> {
-        let Handle { shared, scopes, current } = self.handle.clone();
-        let open = move || current.open_at(&shared, &scopes.series, shared.clock.now());
+    async fn open_apart(&self) -> Result<Arc<OpenNumbers>, SeriesError> {
+        let Handle { shared, scopes, scope } = self.handle.clone();
+        let open = move || scope.open_at(&shared, &scopes.series, shared.clock.now());
         let opened = blocking::run("uidring-series", open).await;
         opened.unwrap_or_else(|error| Err(SeriesError::Load(SegmentError::other(error))))
     }
@@ -274,9 +275,10 @@ impl SeriesGenerator {
     /// ```
     #[must_use]
     pub fn pattern(&self) -> Pattern {
-        let known = self.handle.scopes.known.load();
-        let version =
-            known.at(self.handle.shared.now_ms()).map_or_else(|_| known.record.newest(), |at| at.0);
+        let cached = self.handle.scopes.cached.load();
+        let version = cached
+            .version_at(self.handle.shared.now_ms())
+            .map_or_else(|_| cached.record.newest(), |at| at.0);
         version.definition.pattern().clone()
     }
 
@@ -286,10 +288,10 @@ impl SeriesGenerator {
     ///
     /// The error of the newest version, if none has written such a text.
     pub fn parse(&self, text: &str) -> Result<Parsed, ParseError> {
-        let known = self.handle.scopes.known.load();
+        let cached = self.handle.scopes.cached.load();
         let mut error = None;
-        for version in known.record.versions.iter().rev() {
-            let end = known.record.end_of(version);
+        for version in cached.record.versions.iter().rev() {
+            let end = cached.record.end_of(version);
             match version.definition.pattern().parse(text) {
                 Ok(parsed) => {
                     let begins = parsed.period().first().unwrap_or(Date::MIN);
@@ -312,7 +314,7 @@ impl SeriesGenerator {
     /// [`SeriesError::NoSuchSeries`] or [`SeriesError::Storage`].
     pub fn record(&self) -> Result<SeriesRecord, SeriesError> {
         self.handle.shared.check_fork()?;
-        Ok(self.handle.shared.known.learn_again(self.name())?.record.clone())
+        Ok(self.handle.shared.cache.reload(self.name())?.record.clone())
     }
 
     /// The counters of the series in the store, of all scopes, sorted by the period and then by the
@@ -333,7 +335,7 @@ impl SeriesGenerator {
     /// [`SeriesError::Storage`].
     pub fn counters_up_to(&self, most: usize) -> Result<Vec<CounterRecord>, SeriesError> {
         self.handle.shared.check_fork()?;
-        self.handle.shared.known.store.counters(self.name(), most)
+        self.handle.shared.cache.store.counters(self.name(), most)
     }
 
     /// How far the numbers of the present period go, for each scope that has given some. If none
@@ -361,8 +363,8 @@ impl SeriesGenerator {
     /// [`SeriesError::NoSuchSeries`], [`SeriesError::Storage`], or [`SeriesError::Clock`].
     pub fn forecast(&self) -> Result<Vec<Forecast>, SeriesError> {
         self.handle.shared.check_fork()?;
-        let known = self.handle.shared.known.learn_again(self.name())?;
-        forecast::forecast(&known, &self.counters()?, self.handle.shared.now_ms())
+        let cached = self.handle.shared.cache.reload(self.name())?;
+        forecast::forecast(&cached, &self.counters()?, self.handle.shared.now_ms())
     }
 }
 
@@ -370,7 +372,7 @@ impl fmt::Debug for SeriesGenerator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SeriesGenerator")
             .field("series", &self.name())
-            .field("scope", &self.handle.current.scope)
+            .field("scope", &self.handle.scope.name)
             .finish_non_exhaustive()
     }
 }

@@ -16,7 +16,7 @@ impl SeriesGenerator {
     /// [`SeriesError::NoSuchSeries`] or [`SeriesError::Storage`].
     pub fn recall(&self, request: &str) -> Result<Option<Remembered>, SeriesError> {
         self.handle.shared.check_fork()?;
-        self.handle.shared.known.store.recall(self.name(), request)
+        self.handle.shared.cache.store.recall(self.name(), request)
     }
 
     /// Stores what was answered to a request, for a day, unless an answer is there: the first one
@@ -56,6 +56,6 @@ impl SeriesGenerator {
             return Err(SeriesError::BadRequest { request: request.to_owned() });
         }
         self.handle.shared.check_fork()?;
-        self.handle.shared.known.store.remember(self.name(), request, asked, answer)
+        self.handle.shared.cache.store.remember(self.name(), request, asked, answer)
     }
 }

@@ -67,23 +67,23 @@ impl SeriesGenerator {
     /// The state of this scope in this process.
     #[must_use]
     pub fn status(&self) -> SeriesStatus {
-        let Handle { shared, scopes, current } = &self.handle;
+        let Handle { shared, scopes, scope } = &self.handle;
         let has_ended = shared.segments.has_ended();
         // What was given up while it rested says nothing of the next take.
-        let open = current.opened(shared.clock.now());
+        let open = scope.find_open(shared.clock.now());
         let open = open.filter(|open| has_ended || !open.numbers.is_retired());
         // As for `scope`.
         let is_forked = shared.segments.is_forked();
         let mut tight = if is_forked {
             Vec::new()
         } else {
-            shared.known.tight(&scopes.known.load(), shared.now_ms())
+            shared.cache.nearly_full_counters(&scopes.cached.load(), shared.now_ms())
         };
         let full = tight.iter().filter(|counter| counter.is_full()).count();
         let nearly_full = tight.len() - full;
         tight.truncate(MOST_TOLD);
         SeriesStatus {
-            obstacle: current.obstacle(shared, open.as_ref()),
+            obstacle: scope.obstacle(shared, open.as_ref()),
             period: open.as_ref().map(|open| open.period()),
             numbers: open.map(|open| open.numbers.status()),
             scopes: if is_forked { 0 } else { scopes.len() },
@@ -121,10 +121,10 @@ impl SeriesGenerator {
             return;
         }
         let now = shared.clock.now();
-        for current in scopes.all() {
-            if let Some(open) = current.opened(now).filter(|open| !open.numbers.is_retired()) {
+        for scope in scopes.all() {
+            if let Some(open) = scope.find_open(now).filter(|open| !open.numbers.is_retired()) {
                 look(ScopeStatus {
-                    scope: current.scope.to_string(),
+                    scope: scope.name.to_string(),
                     period: open.period(),
                     numbers: open.numbers.status(),
                     largest: open.largest(),

@@ -1,9 +1,10 @@
 //! [`Handle`]: the shared part of [`SeriesGenerator`](super::SeriesGenerator) and of numbers that
 //! are counted in a transaction.
 
-use super::current::{Current, Shared};
+use super::scope::Scope;
 use super::scopes::Scopes;
-use super::series_cache::KnownSeries;
+use super::series_cache::CachedSeries;
+use super::shared::Shared;
 use crate::series::error::SeriesError;
 use crate::series::form::date::Date;
 use crate::series::form::number::SeriesNumber;
@@ -18,7 +19,7 @@ use crate::sync::Arc;
 pub(crate) struct Handle {
     pub shared: Arc<Shared>,
     pub scopes: Arc<Scopes>,
-    pub current: Arc<Current>,
+    pub scope: Arc<Scope>,
 }
 
 impl Handle {
@@ -28,20 +29,20 @@ impl Handle {
     }
 
     /// The series as this process knows it.
-    pub fn known(&self) -> Result<Arc<KnownSeries>, SeriesError> {
-        self.current.check()?;
-        Ok(self.scopes.known.load_full())
+    pub fn cached_series(&self) -> Result<Arc<CachedSeries>, SeriesError> {
+        self.scope.check()?;
+        Ok(self.scopes.cached.load_full())
     }
 
     /// Fails unless the version can write the numbers of this scope and day.
     pub fn check_text(&self, version: &SeriesVersion, date: Date) -> Result<(), SeriesError> {
         let pattern = version.definition.pattern();
         pattern.check_date(date)?;
-        Ok(pattern.check_scope(&self.current.scope)?)
+        Ok(pattern.check_scope(&self.scope.name)?)
     }
 
     pub fn counter<'a>(&'a self, version: &SeriesVersion, period: Period) -> Counter<'a> {
-        let (series, scope) = (self.name(), &*self.current.scope);
+        let (series, scope) = (self.name(), &*self.scope.name);
         Counter { series, version: version.number, period, scope }
     }
 
@@ -52,7 +53,7 @@ impl Handle {
         number: u64,
         period: Period,
     ) -> SeriesNumber {
-        let text = pattern.write(date, &self.current.scope, number);
+        let text = pattern.write(date, &self.scope.name, number);
         SeriesNumber::new(text, number, period)
     }
 }

@@ -1,5 +1,5 @@
-//! [`Tight`], the counters that have given most of the numbers that fit, as far as this process
-//! knows. It asks the store for nothing: it keeps what calls for numbers have found out.
+//! [`NearlyFull`], the counters that have given most of the numbers that fit, as far as this
+//! process knows. It asks the store for nothing: it keeps what calls for numbers have found out.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -61,7 +61,7 @@ impl TightCounter {
 
 /// What is known of each such counter, by the series.
 #[derive(Debug, Default)]
-pub(crate) struct Tight(Mutex<HashMap<Box<str>, Counters>>);
+pub(crate) struct NearlyFull(Mutex<HashMap<Box<str>, Counters>>);
 
 /// The counters of a series, by their periods and scopes.
 type Counters = BTreeMap<(Period, Box<str>), Last>;
@@ -74,7 +74,7 @@ struct Last {
     is_full: bool,
 }
 
-impl Tight {
+impl NearlyFull {
     /// The store's last number of `counter` is `last`, where `largest` is the largest that fits.
     pub fn note(&self, counter: &Counter<'_>, last: u64, largest: u64) {
         let all = &mut *lock(&self.0);
@@ -102,7 +102,7 @@ impl Tight {
     }
 
     /// A take has failed, because all numbers have been given.
-    pub fn refused(&self, error: &SeriesError) {
+    pub fn note_full(&self, error: &SeriesError) {
         if let SeriesError::Full { series, scope, period, largest } = error
             && let Some(of_series) = lock(&self.0).get_mut(&**series)
         {
@@ -125,7 +125,7 @@ impl Tight {
 
     /// The counters of a series whose periods are neither closed nor over on the day `today`, the
     /// fullest first.
-    pub fn of(&self, record: &SeriesRecord, today: Date) -> Vec<TightCounter> {
+    pub fn of_series(&self, record: &SeriesRecord, today: Date) -> Vec<TightCounter> {
         let mut all = lock(&self.0);
         let Some(of_series) = all.get_mut(&*record.name) else { return Vec::new() };
         let next = |period: Period| period.next().and_then(Period::first);

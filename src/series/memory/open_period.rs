@@ -45,7 +45,7 @@ impl OpenPeriod {
     }
 
     /// Whether this version of the series writes its numbers.
-    pub fn is_by(&self, version: u32) -> bool {
+    pub fn is_of_version(&self, version: u32) -> bool {
         self.version == version
     }
 

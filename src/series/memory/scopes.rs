@@ -5,8 +5,8 @@ use std::fmt;
 
 use arc_swap::ArcSwap;
 
-use super::current::Current;
-use super::series_cache::{KnownSeries, Rested};
+use super::scope::Scope;
+use super::series_cache::{CachedSeries, IdleScopes};
 use crate::support::named::ByName;
 use crate::sync::{Arc, Mutex, lock};
 
@@ -14,27 +14,27 @@ use crate::sync::{Arc, Mutex, lock};
 pub(crate) struct Scopes {
     pub series: Box<str>,
     /// The series as this process knows it.
-    pub known: Arc<ArcSwap<KnownSeries>>,
-    rested: Arc<Rested>,
+    pub cached: Arc<ArcSwap<CachedSeries>>,
+    idle: Arc<IdleScopes>,
     map: Mutex<Map>,
 }
 
 #[derive(Default)]
 struct Map {
-    scopes: HashSet<ByName<Current>>,
+    scopes: HashSet<ByName<Scope>>,
     /// How many scopes there may be before those that rest are removed.
     limit: usize,
 }
 
 impl Map {
     /// Forgets what is kept of a scope that rests.
-    fn forget(&mut self, scope: &str) {
-        let is_over = self.scopes.get(scope).is_some_and(|ByName(current)| {
-            current.forget_retired();
-            current.rests() && Arc::strong_count(current) == 1
+    fn forget(&mut self, name: &str) {
+        let is_over = self.scopes.get(name).is_some_and(|ByName(scope)| {
+            scope.forget_retired();
+            scope.is_idle() && Arc::strong_count(scope) == 1
         });
         if is_over {
-            self.scopes.remove(scope);
+            self.scopes.remove(name);
         }
     }
 }
@@ -43,42 +43,42 @@ impl Map {
 const FEW: usize = 1024;
 
 impl Scopes {
-    pub fn new(series: &str, known: Arc<ArcSwap<KnownSeries>>, rested: Arc<Rested>) -> Scopes {
-        Scopes { series: series.into(), known, rested, map: Mutex::default() }
+    pub fn new(series: &str, cached: Arc<ArcSwap<CachedSeries>>, idle: Arc<IdleScopes>) -> Scopes {
+        Scopes { series: series.into(), cached, idle, map: Mutex::default() }
     }
 
     /// The scope of this name, which is empty if none was named.
-    pub fn get(&self, scope: &str) -> Arc<Current> {
+    pub fn get(&self, name: &str) -> Arc<Scope> {
         let mut map = lock(&self.map);
-        for rested in lock(&self.rested).drain() {
-            map.forget(&rested);
+        for name in lock(&self.idle).drain() {
+            map.forget(&name);
         }
-        if let Some(ByName(current)) = map.scopes.get(scope) {
-            return Arc::clone(current);
+        if let Some(ByName(scope)) = map.scopes.get(name) {
+            return Arc::clone(scope);
         }
-        let current = Arc::new(Current::new(scope));
+        let scope = Arc::new(Scope::new(name));
         // Texts that are no scopes cost nothing later.
-        if current.check().is_err() {
-            return current;
+        if scope.check().is_err() {
+            return scope;
         }
         if map.scopes.len() >= map.limit.max(FEW) {
             // Each removal looks at all scopes, and comes after at least as many new ones as are
             // left.
-            map.scopes.retain(|ByName(known)| Arc::strong_count(known) > 1 || !known.rests());
+            map.scopes.retain(|ByName(scope)| Arc::strong_count(scope) > 1 || !scope.is_idle());
             map.limit = map.scopes.len() * 2;
         }
-        map.scopes.insert(ByName(Arc::clone(&current)));
-        current
+        map.scopes.insert(ByName(Arc::clone(&scope)));
+        scope
     }
 
     /// The scopes that this process has.
-    pub fn all(&self) -> Vec<Arc<Current>> {
-        lock(&self.map).scopes.iter().map(|ByName(current)| Arc::clone(current)).collect()
+    pub fn all(&self) -> Vec<Arc<Scope>> {
+        lock(&self.map).scopes.iter().map(|ByName(scope)| Arc::clone(scope)).collect()
     }
 
     /// Gives up what is open of this version in each scope, so that the next one goes on.
-    pub fn leave(&self, version: u32) {
-        self.all().iter().for_each(|current| current.leave_version(version));
+    pub fn retire_version(&self, version: u32) {
+        self.all().iter().for_each(|scope| scope.retire_version(version));
     }
 
     /// How many scopes this process has.

@@ -1,26 +1,26 @@
-//! [`Ranges`], the numbers of fast series as a source of segments.
+//! [`CounterSource`], the numbers of fast series as a source of segments.
 
 use std::time::Duration;
 
-use super::series_cache::Known;
+use super::series_cache::SeriesCache;
 use crate::clock::{Clock, saturated, unix_ms};
 use crate::segment::load::supplier::{Fullness, Reporting, Supplier};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 use crate::series::error::SeriesError;
 use crate::series::form::definition::SeriesDefinition;
-use crate::series::store::Taken;
+use crate::series::store::TakenRange;
 use crate::series::store::counter::{Counter, tag_label};
 use crate::sync::{Arc, lock};
 
 /// Gives the numbers of each [`Counter`] in ranges, as those of the tag of its name.
-pub(crate) struct Ranges {
-    pub known: Arc<Known>,
+pub(crate) struct CounterSource {
+    pub cache: Arc<SeriesCache>,
     pub clock: Arc<dyn Clock>,
     /// For how long a range should last.
     pub refresh: Duration,
 }
 
-impl Ranges {
+impl CounterSource {
     fn counter<'a>(&self, tag: &'a str) -> Result<Counter<'a>, SegmentError> {
         Counter::of_tag(tag).ok_or_else(|| {
             let (store, tag) = (self.name(), tag.to_owned());
@@ -36,12 +36,12 @@ impl Ranges {
         wanted: u64,
     ) -> Result<Segment, SegmentError> {
         let counter = self.counter(tag)?;
-        let known = self.known.get(counter.series).map_err(SeriesError::into_segment)?.load_full();
-        let definition = known.record.version(counter.version).map(|version| &version.definition);
+        let cached = self.cache.get(counter.series).map_err(SeriesError::into_segment)?.load_full();
+        let definition = cached.record.version(counter.version).map(|version| &version.definition);
         let step = definition.map_or(1, SeriesDefinition::step_size);
         let most = definition.map_or(1, SeriesDefinition::most_at_once);
-        let count = self.sized(&counter, count.unwrap_or(step).min(most)).max(wanted);
-        let taken = self.known.take(&counter, count).map_err(SeriesError::into_segment)?;
+        let count = self.limited_to_period(&counter, count.unwrap_or(step).min(most)).max(wanted);
+        let taken = self.cache.take(&counter, count).map_err(SeriesError::into_segment)?;
         let mut segment = Segment::new(taken.first, taken.last - taken.first + 1, 1, taken.last);
         segment.step = step;
         if let Some(definition) = definition {
@@ -52,10 +52,11 @@ impl Ranges {
 
     /// How many of `count` numbers to take: fewer near the end of the period, after which the rest
     /// is of no use.
-    fn sized(&self, counter: &Counter<'_>, count: u64) -> u64 {
+    fn limited_to_period(&self, counter: &Counter<'_>, count: u64) -> u64 {
         let Ok(now) = i64::try_from(unix_ms(self.clock.now())) else { return count };
-        let Ok(known) = self.known.get(counter.series) else { return count };
-        let Ok((_, span)) = known.load().at(now).map(|(version, span)| (version.number, span))
+        let Ok(cached) = self.cache.get(counter.series) else { return count };
+        let Ok((_, span)) =
+            cached.load().version_at(now).map(|(version, span)| (version.number, span))
         else {
             return count;
         };
@@ -69,7 +70,7 @@ impl Ranges {
     }
 }
 
-impl Supplier for Ranges {
+impl Supplier for CounterSource {
     fn source(&self) -> &dyn SegmentSource {
         self
     }
@@ -81,17 +82,17 @@ impl Supplier for Ranges {
     }
 
     fn reporting(&self) -> Reporting {
-        Reporting { is_of_series: true, tag_label, error: told }
+        Reporting { is_of_series: true, tag_label, error: as_series_error }
     }
 
     fn fullness(&self) -> Fullness {
-        self.known.fullness(saturated(unix_ms(self.clock.now())))
+        self.cache.fullness(saturated(unix_ms(self.clock.now())))
     }
 }
 
-impl SegmentSource for Ranges {
+impl SegmentSource for CounterSource {
     fn name(&self) -> String {
-        self.known.store.name()
+        self.cache.store.name()
     }
 
     fn load(&self, tag: &str, count: Option<u64>) -> Result<Segment, SegmentError> {
@@ -102,14 +103,14 @@ impl SegmentSource for Ranges {
         let counter = self.counter(tag)?;
         let (first, last) = (unused.first, unused.row_end);
         // Before the row is: whoever finds it lower knows why.
-        let row = self.known.given.give_back(&counter, first, last);
+        let row = self.cache.last_numbers.give_back(&counter, first, last);
         let given = row.map_or(Ok(false), |created| {
-            self.known.store.give_back(&counter, Taken { first, last, created })
+            self.cache.store.give_back(&counter, TakenRange { first, last, created })
         });
         if let Ok(true) = given {
-            self.known.tight.gave_back(&counter, first.saturating_sub(1));
+            self.cache.nearly_full.gave_back(&counter, first.saturating_sub(1));
         }
-        lock(&self.known.rested(counter.series)).insert(counter.scope.into());
+        lock(&self.cache.idle_scopes(counter.series)).insert(counter.scope.into());
         given.map_err(SeriesError::into_segment)
     }
 
@@ -126,7 +127,7 @@ impl SegmentSource for Ranges {
 }
 
 /// An error of the loader, of which people know the tag as a period of a series.
-fn told(error: SegmentError) -> SegmentError {
+fn as_series_error(error: SegmentError) -> SegmentError {
     match error {
         SegmentError::WentBack { store, tag, first, last } => match Counter::of_tag(&tag) {
             Some(Counter { series, scope, period, .. }) => {

@@ -1,11 +1,11 @@
-//! [`Known`], what this process knows of the series of its store.
+//! [`SeriesCache`], what this process knows of the series of its store.
 
 use std::collections::{HashMap, HashSet};
 
 use arc_swap::ArcSwap;
 use jiff::tz::TimeZone;
 
-use super::nearly_full::{Tight, TightCounter};
+use super::nearly_full::{NearlyFull, TightCounter};
 use super::open_period::OpenPeriod;
 use crate::clock::FIRST_PLAUSIBLE_MS;
 use crate::segment::load::events::send_trouble;
@@ -16,52 +16,52 @@ use crate::series::form::date::Date;
 use crate::series::form::period::{Period, Unit};
 use crate::series::form::span::{Span, span_at};
 use crate::series::store::counter::{Counter, tag_label};
-use crate::series::store::last_given::{Given, went_back};
-use crate::series::store::{SeriesRecord, SeriesStore, SeriesVersion, Taken, Wanted};
+use crate::series::store::last_numbers::{LastNumbers, went_back};
+use crate::series::store::{SeriesRecord, SeriesStore, SeriesVersion, TakenRange, Wanted};
 use crate::sync::{Arc, Mutex, lock};
 
 /// How often a call learns a series again that others change meanwhile.
-pub(crate) const MOST_CHANGES: u32 = 4;
+pub(crate) const MOST_RELOADS: u32 = 4;
 
 /// A series as this process knows it.
 #[derive(Debug)]
-pub(crate) struct KnownSeries {
+pub(crate) struct CachedSeries {
     pub record: SeriesRecord,
     pub zone: TimeZone,
-    /// The last answer of [`open`](KnownSeries::open).
+    /// The last answer of [`open`](CachedSeries::open_period).
     opened: Mutex<Option<Arc<OpenPeriod>>>,
 }
 
 /// The store, and the series of it that this process has used.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct SeriesCache {
     pub store: Arc<dyn SeriesStore>,
     series: Mutex<HashMap<String, Entry>>,
-    pub given: Given,
-    pub tight: Tight,
+    pub last_numbers: LastNumbers,
+    pub nearly_full: NearlyFull,
 }
 
 /// A series that this process has used.
 #[derive(Debug)]
 struct Entry {
-    known: Arc<ArcSwap<KnownSeries>>,
+    cached: Arc<ArcSwap<CachedSeries>>,
     /// Whether others have changed it since it was read.
     is_stale: bool,
-    rested: Arc<Rested>,
+    idle_scopes: Arc<IdleScopes>,
 }
 
 /// The scopes of a series of which the rest of a range has gone back, so that what this process
 /// keeps of them may be forgotten. The loader notes them, and takers forget.
-pub(crate) type Rested = Mutex<HashSet<Box<str>>>;
+pub(crate) type IdleScopes = Mutex<HashSet<Box<str>>>;
 
-impl KnownSeries {
-    pub fn of(record: SeriesRecord) -> Result<KnownSeries, SeriesError> {
+impl CachedSeries {
+    pub fn of(record: SeriesRecord) -> Result<CachedSeries, SeriesError> {
         let zone = record.newest().definition.zone()?;
-        Ok(KnownSeries { record, zone, opened: Mutex::default() })
+        Ok(CachedSeries { record, zone, opened: Mutex::default() })
     }
 
     /// The period of this span, as this version writes its numbers. All scopes share one.
-    pub fn open(&self, version: &SeriesVersion, span: Span) -> Arc<OpenPeriod> {
+    pub fn open_period(&self, version: &SeriesVersion, span: Span) -> Arc<OpenPeriod> {
         let mut opened = lock(&self.opened);
         match &*opened {
             Some(open) if open.is_of(version, span) => Arc::clone(open),
@@ -73,7 +73,7 @@ impl KnownSeries {
     }
 
     /// The version that writes the numbers at this time, and the span of its period.
-    pub fn at(&self, unix_ms: i64) -> Result<(&SeriesVersion, Span), SeriesError> {
+    pub fn version_at(&self, unix_ms: i64) -> Result<(&SeriesVersion, Span), SeriesError> {
         let out_of_range = |_| SeriesError::Clock { unix_ms };
         let unit = |version: &SeriesVersion| version.definition.pattern().unit();
         let newest = self.record.newest();
@@ -96,77 +96,85 @@ impl KnownSeries {
     }
 
     /// The version that writes the numbers of this day, and the day's period.
-    pub fn on(&self, day: Date) -> (&SeriesVersion, Period) {
+    pub fn version_on(&self, day: Date) -> (&SeriesVersion, Period) {
         let version = self.record.version_on(day);
         (version, version.definition.pattern().unit().period(day))
     }
 }
 
-impl Known {
-    pub fn new(store: Arc<dyn SeriesStore>) -> Known {
-        Known { store, series: Mutex::default(), given: Given::default(), tight: Tight::default() }
+impl SeriesCache {
+    pub fn new(store: Arc<dyn SeriesStore>) -> SeriesCache {
+        SeriesCache {
+            store,
+            series: Mutex::default(),
+            last_numbers: LastNumbers::default(),
+            nearly_full: NearlyFull::default(),
+        }
     }
 
     /// The series of this name, which is read from the store where this process does not know it.
-    pub fn get(&self, name: &str) -> Result<Arc<ArcSwap<KnownSeries>>, SeriesError> {
+    pub fn get(&self, name: &str) -> Result<Arc<ArcSwap<CachedSeries>>, SeriesError> {
         if let Some(entry) = lock(&self.series).get(name).filter(|entry| !entry.is_stale) {
-            return Ok(Arc::clone(&entry.known));
+            return Ok(Arc::clone(&entry.cached));
         }
-        self.learn(self.store.record(name)?)
+        self.insert(self.store.record(name)?)
     }
 
     /// The series of this name as this process last knew it. It may have been changed since, which
     /// the next load finds out.
-    pub fn last(&self, name: &str) -> Result<Arc<KnownSeries>, SeriesError> {
-        let known = lock(&self.series).get(name).map(|entry| entry.known.load_full());
-        known.map_or_else(|| Ok(self.get(name)?.load_full()), Ok)
+    pub fn last_read(&self, name: &str) -> Result<Arc<CachedSeries>, SeriesError> {
+        let cached = lock(&self.series).get(name).map(|entry| entry.cached.load_full());
+        cached.map_or_else(|| Ok(self.get(name)?.load_full()), Ok)
     }
 
     /// Remembers what the store has just said.
-    pub fn learn(&self, record: SeriesRecord) -> Result<Arc<ArcSwap<KnownSeries>>, SeriesError> {
+    pub fn insert(&self, record: SeriesRecord) -> Result<Arc<ArcSwap<CachedSeries>>, SeriesError> {
         let name = record.name.clone();
-        let known = Arc::new(KnownSeries::of(record)?);
+        let cached = Arc::new(CachedSeries::of(record)?);
         let mut series = lock(&self.series);
         let entry = series.entry(name).or_insert_with(|| Entry {
-            known: Arc::new(ArcSwap::new(Arc::clone(&known))),
+            cached: Arc::new(ArcSwap::new(Arc::clone(&cached))),
             is_stale: false,
-            rested: Arc::default(),
+            idle_scopes: Arc::default(),
         });
-        entry.known.store(known);
+        entry.cached.store(cached);
         entry.is_stale = false;
-        Ok(Arc::clone(&entry.known))
+        Ok(Arc::clone(&entry.cached))
     }
 
     /// The scopes of this series that rest.
-    pub fn rested(&self, name: &str) -> Arc<Rested> {
-        lock(&self.series).get(name).map_or_else(Arc::default, |entry| Arc::clone(&entry.rested))
+    pub fn idle_scopes(&self, name: &str) -> Arc<IdleScopes> {
+        lock(&self.series)
+            .get(name)
+            .map_or_else(Arc::default, |entry| Arc::clone(&entry.idle_scopes))
     }
 
     /// Makes the next call read this series again.
-    pub fn forget(&self, name: &str) {
+    pub fn mark_stale(&self, name: &str) {
         if let Some(entry) = lock(&self.series).get_mut(name) {
             entry.is_stale = true;
         }
     }
 
     /// Reads a series again, because others have changed it.
-    pub fn learn_again(&self, name: &str) -> Result<Arc<KnownSeries>, SeriesError> {
-        Ok(self.learn(self.store.record(name)?)?.load_full())
+    pub fn reload(&self, name: &str) -> Result<Arc<CachedSeries>, SeriesError> {
+        Ok(self.insert(self.store.record(name)?)?.load_full())
     }
 
     /// The counters of a series that have given most of the numbers that fit, the fullest first.
-    pub fn tight(&self, known: &KnownSeries, unix_ms: i64) -> Vec<TightCounter> {
+    pub fn nearly_full_counters(&self, cached: &CachedSeries, unix_ms: i64) -> Vec<TightCounter> {
         // A clock beyond all years has no present period.
-        known
-            .at(unix_ms)
-            .map_or_else(|_| Vec::new(), |(_, span)| self.tight.of(&known.record, span.date))
+        cached.version_at(unix_ms).map_or_else(
+            |_| Vec::new(),
+            |(_, span)| self.nearly_full.of_series(&cached.record, span.date),
+        )
     }
 
     /// How many counters of all series are tight, and how many of them are full.
     pub fn fullness(&self, unix_ms: i64) -> Fullness {
-        let all: Vec<Arc<KnownSeries>> =
-            lock(&self.series).values().map(|entry| entry.known.load_full()).collect();
-        let tight = all.iter().flat_map(|known| self.tight(known, unix_ms));
+        let all: Vec<Arc<CachedSeries>> =
+            lock(&self.series).values().map(|entry| entry.cached.load_full()).collect();
+        let tight = all.iter().flat_map(|cached| self.nearly_full_counters(cached, unix_ms));
         tight.fold(Fullness::default(), |mut sum, counter| {
             let count = if counter.is_full() { &mut sum.full } else { &mut sum.nearly_full };
             *count += 1;
@@ -176,9 +184,9 @@ impl Known {
 
     /// A call to the store without the loader has failed with this error.
     pub fn failed(&self, counter: &Counter<'_>, error: &SeriesError) {
-        self.tight.refused(error);
+        self.nearly_full.note_full(error);
         if let SeriesError::WentBack { .. } = error
-            && self.given.is_news(counter)
+            && self.last_numbers.is_news(counter)
         {
             let (tag, error) = (counter.tag(), error.clone().into_segment());
             send_trouble(&self.store.name(), tag_label(&tag), Trouble::WentBack, &error);
@@ -186,24 +194,24 @@ impl Known {
     }
 
     /// Takes numbers of `counter` from the store. The caller has the version from here.
-    pub fn take(&self, counter: &Counter<'_>, count: u64) -> Result<Taken, SeriesError> {
-        let mut known = self.get(counter.series)?.load_full();
-        for _ in 0..MOST_CHANGES {
-            let record = &known.record;
+    pub fn take(&self, counter: &Counter<'_>, count: u64) -> Result<TakenRange, SeriesError> {
+        let mut cached = self.get(counter.series)?.load_full();
+        for _ in 0..MOST_RELOADS {
+            let record = &cached.record;
             let version = record.version_on(counter.begins());
             if version.number != counter.version {
                 break;
             }
             let definition = &version.definition;
             let (first, largest) = (definition.first_number(), definition.pattern().largest());
-            let wanted = Wanted { count, first, largest, given: &self.given, record };
+            let wanted = Wanted { count, first, largest, last_numbers: &self.last_numbers, record };
             match self.store.take(counter, wanted) {
                 Ok(taken) => {
-                    let Taken { first, last, created } = taken;
-                    self.given
+                    let TakenRange { first, last, created } = taken;
+                    self.last_numbers
                         .note(counter, first, last, created)
                         .map_err(|before| went_back(self.store.name(), counter, first, before))?;
-                    self.tight.note(counter, taken.last, largest);
+                    self.nearly_full.note(counter, taken.last, largest);
                     return Ok(taken);
                 }
                 // A change may be one of other periods.
@@ -212,11 +220,11 @@ impl Known {
                     if record.version_on(counter.begins()).number != counter.version {
                         break;
                     }
-                    known = self.learn(record)?.load_full();
+                    cached = self.insert(record)?.load_full();
                 }
                 Err(error) => {
                     if let SeriesError::Full { .. } = error {
-                        self.tight.note(counter, largest, largest);
+                        self.nearly_full.note(counter, largest, largest);
                     }
                     return Err(error);
                 }

@@ -5,7 +5,7 @@ pub mod counter;
     not(any(feature = "mysql", feature = "postgres", feature = "sqlite")),
     allow(dead_code) // the databases look at it
 )]
-pub mod last_given;
+pub mod last_numbers;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub mod sql;
 
@@ -17,7 +17,7 @@ use crate::series::form::date::Date;
 use crate::series::form::definition::SeriesDefinition;
 use crate::series::form::period::Period;
 use counter::Counter;
-use last_given::Given;
+use last_numbers::LastNumbers;
 
 /// A store that has series. Calls block, each at most for the store's time limit, and each is one
 /// durable transaction.
@@ -47,11 +47,11 @@ pub(crate) trait SeriesStore: Debug + Send + Sync {
     /// Takes at most `count` numbers of `counter`, which are at least `first` and at most
     /// `largest`. When this returns, nobody else can get them. The counter is made if it is not
     /// there. Fails where the row would give numbers that this process has had.
-    fn take(&self, counter: &Counter<'_>, wanted: Wanted<'_>) -> Result<Taken, SeriesError>;
+    fn take(&self, counter: &Counter<'_>, wanted: Wanted<'_>) -> Result<TakenRange, SeriesError>;
 
     /// Gives back these numbers, if the last of them is the last one given, and the row is theirs.
     /// Returns whether it was.
-    fn give_back(&self, counter: &Counter<'_>, unused: Taken) -> Result<bool, SeriesError>;
+    fn give_back(&self, counter: &Counter<'_>, unused: TakenRange) -> Result<bool, SeriesError>;
 
     /// Closes all periods that end before the day `before`.
     fn close(&self, name: &str, before: Date) -> Result<SeriesRecord, SeriesError>;
@@ -86,14 +86,14 @@ pub(crate) struct Wanted<'a> {
     /// The largest number that fits.
     pub largest: u64,
     /// What this process was given before.
-    pub given: &'a Given,
+    pub last_numbers: &'a LastNumbers,
     /// The series as this process knows it.
     pub record: &'a SeriesRecord,
 }
 
 /// The numbers that a process has got, at least one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Taken {
+pub(crate) struct TakenRange {
     pub first: u64,
     pub last: u64,
     /// When the row of the counter was written.
@@ -189,7 +189,7 @@ impl SeriesRecord {
         not(any(feature = "mysql", feature = "postgres", feature = "sqlite")),
         allow(dead_code)
     )]
-    pub(crate) fn are_of_one(&self, one: u32, other: u32) -> bool {
+    pub(crate) fn begin_together(&self, one: u32, other: u32) -> bool {
         let begins = |number| self.version(number).map(|version| version.begins);
         begins(one).is_some() && begins(one) == begins(other)
     }

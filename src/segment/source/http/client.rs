@@ -48,7 +48,7 @@ pub struct Server<'a> {
 }
 
 /// An HTTP request.
-pub struct Question {
+pub struct ApiRequest {
     pub method: Method,
     /// The path and query, appended to the address.
     pub path: String,
@@ -61,7 +61,7 @@ pub struct Question {
 }
 
 /// The answer of a server. Never a redirect.
-pub struct Answer {
+pub struct ApiResponse {
     pub status: StatusCode,
     pub text: String,
     /// The JSON body, if it is a problem of RFC 9457.
@@ -71,7 +71,7 @@ pub struct Answer {
 }
 
 /// Why a server has not given an answer that can be used.
-pub struct Trouble {
+pub struct ServerError {
     pub error: SegmentError,
     /// Whether other servers would answer the same.
     pub is_final: bool,
@@ -112,9 +112,9 @@ impl Client {
     }
 
     /// What a server said, in a form fit for an error.
-    pub fn fit(&self, said: &str) -> String {
+    pub fn sanitized(&self, quoted: &str) -> String {
         // The second is what is in an address.
-        server_message::sanitize(said, &[&self.token.text, &self.encoded_token()], "(the token)")
+        server_message::sanitize(quoted, &[&self.token.text, &self.encoded_token()], "(the token)")
     }
 }
 
@@ -142,10 +142,10 @@ fn agent(root_certs: RootCerts) -> Agent {
 }
 
 impl Server<'_> {
-    /// Sends `question`, within the remaining time.
-    pub fn ask(&self, question: Question) -> Result<Answer, Trouble> {
-        let limit = question.limit;
-        let mut response = self.send(question).map_err(|error| self.unanswered(error))?;
+    /// Sends `request`, within the remaining time.
+    pub fn ask(&self, request: ApiRequest) -> Result<ApiResponse, ServerError> {
+        let limit = request.limit;
+        let mut response = self.send(request).map_err(|error| self.unanswered(error))?;
         let status = response.status();
         if status.is_redirection() {
             return Err(self.strange(format!(
@@ -158,38 +158,38 @@ impl Server<'_> {
         let text = read.map_err(|error| self.unanswered(error))?;
         let headers = response.headers();
         let problem = is_problem(headers).then(|| serde_json::from_str(&text).ok()).flatten();
-        Ok(Answer { status, text, problem, retry_after: retry_after(headers) })
+        Ok(ApiResponse { status, text, problem, retry_after: retry_after(headers) })
     }
 
     /// Fails if the answer says that the server is temporarily unavailable.
-    pub fn check_serves(&self, answer: &Answer) -> Result<(), Trouble> {
-        let Answer { status, text, problem, retry_after } = answer;
+    pub fn check_serves(&self, answer: &ApiResponse) -> Result<(), ServerError> {
+        let ApiResponse { status, text, problem, retry_after } = answer;
         let is_away = status.is_server_error()
             || matches!(*status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS);
         if !is_away {
             return Ok(());
         }
         let words = problem.as_ref().and_then(words_of);
-        let said = self.said(*status, words.unwrap_or(text));
-        let trouble = self.away(format!("it does not serve this call for now{said}"));
-        Err(Trouble { pause: *retry_after, ..trouble })
+        let quoted = self.quote(*status, words.unwrap_or(text));
+        let error = self.away(format!("it does not serve this call for now{quoted}"));
+        Err(ServerError { pause: *retry_after, ..error })
     }
 
-    fn send(&self, question: Question) -> Result<Response<Body>, ureq::Error> {
-        let Question { method, path, body, has_token, .. } = question;
-        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.address));
-        request = request.header(ACCEPT, HeaderValue::from_static("*/*"));
+    fn send(&self, request: ApiRequest) -> Result<Response<Body>, ureq::Error> {
+        let ApiRequest { method, path, body, has_token, .. } = request;
+        let mut builder = Request::builder().method(method).uri(format!("{}{path}", self.address));
+        builder = builder.header(ACCEPT, HeaderValue::from_static("*/*"));
         if let Some(header) = self.client.token.header.as_ref().filter(|_| has_token) {
-            request = request.header(AUTHORIZATION, header);
+            builder = builder.header(AUTHORIZATION, header);
         }
         if !body.is_empty() {
-            request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            builder = builder.header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         // Not zero, which ureq takes for no limit.
         let left = self.deadline.left().max(Duration::from_millis(1));
         let agent = &self.client.agent;
         let request = agent
-            .configure_request(request.body(body)?)
+            .configure_request(builder.body(body)?)
             .timeout_global(Some(left))
             // Leaves time for the request itself if the server is slow to connect to.
             .timeout_connect(Some(left / 2))
@@ -198,7 +198,7 @@ impl Server<'_> {
     }
 
     /// The meaning of a call that ended without an answer.
-    fn unanswered(&self, error: ureq::Error) -> Trouble {
+    fn unanswered(&self, error: ureq::Error) -> ServerError {
         match error {
             ureq::Error::Timeout(_) => self.away(format!(
                 "it did not answer for {}; see that the server runs, is not overloaded, and can be \
@@ -230,7 +230,7 @@ impl Server<'_> {
         }
     }
 
-    fn bad_certificate(&self, error: ureq::Error) -> Trouble {
+    fn bad_certificate(&self, error: ureq::Error) -> ServerError {
         let problem = "see the server's certificate; name its authority by with_root_certificate";
         self.strange(problem.to_owned()).because(error)
     }
@@ -241,62 +241,62 @@ impl Server<'_> {
     }
 
     /// The server may serve the request later, and another server may now.
-    pub fn away(&self, problem: String) -> Trouble {
-        Trouble::new(StorageError::Unreachable { what: self.what(), problem, source: None })
+    pub fn away(&self, problem: String) -> ServerError {
+        ServerError::new(StorageError::Unreachable { what: self.what(), problem, source: None })
     }
 
     /// This is not a server of numbers, but another one may be.
-    pub fn strange(&self, problem: String) -> Trouble {
-        Trouble::new(StorageError::unusable(self.what(), problem))
+    pub fn strange(&self, problem: String) -> ServerError {
+        ServerError::new(StorageError::unusable(self.what(), problem))
     }
 
     /// The server refuses the request, and every other would, too.
-    pub fn refused(&self, problem: String) -> Trouble {
-        Trouble { is_final: true, ..self.strange(problem) }
+    pub fn refused(&self, problem: String) -> ServerError {
+        ServerError { is_final: true, ..self.strange(problem) }
     }
 
     /// The server refuses the token.
-    pub fn refused_token(&self, tag: &str, said: &str) -> Trouble {
+    pub fn refused_token(&self, tag: &str, quoted: &str) -> ServerError {
         self.refused(format!(
-            "it refuses the token{said}; give it one that may use the tag {tag:?}"
+            "it refuses the token{quoted}; give it one that may use the tag {tag:?}"
         ))
     }
 
-    pub fn no_such_tag(&self, tag: &str) -> Trouble {
+    pub fn no_such_tag(&self, tag: &str) -> ServerError {
         let (store, tag) = (self.address.to_string(), tag.to_owned());
-        Trouble::last(SegmentError::NoSuchTag { store, tag, alike: Vec::new() })
+        ServerError::last(SegmentError::NoSuchTag { store, tag, alike: Vec::new() })
     }
 
-    pub fn bad_row(&self, tag: &str, problem: String) -> Trouble {
+    pub fn bad_row(&self, tag: &str, problem: String) -> ServerError {
         let (store, tag) = (self.address.to_string(), tag.to_owned());
-        Trouble::last(SegmentError::BadRow { store, tag, problem })
+        ServerError::last(SegmentError::BadRow { store, tag, problem })
     }
 
     /// The status and the message: " (503: the database is away)".
-    pub fn said(&self, status: StatusCode, text: &str) -> String {
-        self.said_with(&status.as_u16().to_string(), text)
+    pub fn quote(&self, status: StatusCode, text: &str) -> String {
+        self.quote_with_code(&status.as_u16().to_string(), text)
     }
 
-    pub fn said_with(&self, code: &str, text: &str) -> String {
-        match self.client.fit(text) {
-            said if said.is_empty() => format!(" ({code})"),
-            said => format!(" ({code}: {said})"),
+    pub fn quote_with_code(&self, code: &str, text: &str) -> String {
+        match self.client.sanitized(text) {
+            quoted if quoted.is_empty() => format!(" ({code})"),
+            quoted => format!(" ({code}: {quoted})"),
         }
     }
 }
 
-impl Trouble {
+impl ServerError {
     /// A trouble of one server.
-    fn new(error: StorageError) -> Trouble {
-        Trouble { error: error.into(), is_final: false, pause: None }
+    fn new(error: StorageError) -> ServerError {
+        ServerError { error: error.into(), is_final: false, pause: None }
     }
 
     /// A trouble that every server would have.
-    pub fn last(error: SegmentError) -> Trouble {
-        Trouble { error, is_final: true, pause: None }
+    pub fn last(error: SegmentError) -> ServerError {
+        ServerError { error, is_final: true, pause: None }
     }
 
-    fn because(mut self, cause: ureq::Error) -> Trouble {
+    fn because(mut self, cause: ureq::Error) -> ServerError {
         if let SegmentError::Storage(
             StorageError::Unreachable { source, .. } | StorageError::Unusable { source, .. },
         ) = &mut self.error
@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn what_is_said_has_no_token() {
         let client = Client::new("se cret").unwrap_or_else(|problem| unreachable!("{problem}"));
-        assert_eq!(client.fit("se cret\nand se%20cret"), "(the token) and (the token)");
+        assert_eq!(client.sanitized("se cret\nand se%20cret"), "(the token) and (the token)");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use self::address::Address;
-use self::client::{Client, Server, Trouble};
+use self::client::{Client, Server, ServerError};
 use crate::backend::StorageError;
 use crate::backend::call::Deadline;
 use crate::segment::source::round_robin::{RoundRobin, more_informative};
@@ -105,8 +105,8 @@ impl Place {
     fn of_service<T>(
         &self,
         server: &Server<'_>,
-        ask: impl FnOnce() -> Result<Option<T>, Trouble>,
-    ) -> Result<Option<T>, Trouble> {
+        ask: impl FnOnce() -> Result<Option<T>, ServerError>,
+    ) -> Result<Option<T>, ServerError> {
         if self.speaks(Protocol::TinyId) {
             return Ok(None);
         }
@@ -188,7 +188,7 @@ impl HttpSegments {
     /// Asks one server after another, in rotation, until one answers.
     fn ask<T>(
         &self,
-        question: impl Fn(&Place, &Server<'_>) -> Result<T, Trouble>,
+        question: impl Fn(&Place, &Server<'_>) -> Result<T, ServerError>,
     ) -> Result<T, SegmentError> {
         let refuse = |problem: &str| open(&self.name(), problem.to_owned());
         let client = self.client.as_ref().map_err(|problem| refuse(problem))?;
@@ -212,11 +212,11 @@ impl HttpSegments {
                     self.rotation.answered(index);
                     return Ok(answer);
                 }
-                Err(Trouble { error, is_final: true, .. }) => {
+                Err(ServerError { error, is_final: true, .. }) => {
                     self.rotation.answered(index);
                     return Err(error);
                 }
-                Err(Trouble { error, pause, .. }) => {
+                Err(ServerError { error, pause, .. }) => {
                     self.rotation.failed(index, pause);
                     failure = Some(more_informative(failure, error));
                 }
@@ -237,7 +237,7 @@ fn bad_tag(tag: &str, problem: &str) -> SegmentError {
 }
 
 /// The error for an operation that tinyid's servers do not have.
-fn not_of_tinyid(server: &Server<'_>, what: &str) -> Trouble {
+fn not_of_tinyid(server: &Server<'_>, what: &str) -> ServerError {
     server.refused(format!(
         "servers of tinyid {what}; where its database can be reached, `uidring tags` with \
          --table tinyid does"
@@ -263,7 +263,7 @@ impl SegmentSource for HttpSegments {
             if !place.speaks(Protocol::TinyId)
                 && let Some(problem) = service::unnameable(tag)
             {
-                return Err(Trouble::last(bad_tag(tag, problem)));
+                return Err(ServerError::last(bad_tag(tag, problem)));
             }
             if let Some(segment) = place.of_service(server, || service::load(server, tag, count))? {
                 return Ok(segment);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use ureq::http::{Method, StatusCode};
 
 use super::address::encoded;
-use super::client::{Answer, LONG, Question, SHORT, Server, Trouble, words_of};
+use super::client::{ApiRequest, ApiResponse, LONG, SHORT, Server, ServerError, words_of};
 use crate::clock::from_unix_ms;
 use crate::number::Number;
 use crate::segment::{Segment, SegmentError, Tag, TagRecord};
@@ -32,7 +32,7 @@ pub fn load(
     server: &Server<'_>,
     tag: &str,
     count: Option<u64>,
-) -> Result<Option<Segment>, Trouble> {
+) -> Result<Option<Segment>, ServerError> {
     let size = |count: u64| format!("?size={}", count.clamp(1, LARGEST_WISH));
     let size = count.map_or_else(String::new, size);
     let path = format!("/v1/tags/{}/segments{size}", encoded(tag));
@@ -49,13 +49,13 @@ pub fn load(
     let Some(answer) = object(server, &answer)? else { return Ok(None) };
     match segment(tag, &answer) {
         Ok(segment) => Ok(Some(segment)),
-        Err(Wrong::Row(problem)) => Err(server.bad_row(tag, problem)),
-        Err(Wrong::Answer) => Err(not_understood(server, &answer.to_string())),
+        Err(Invalid::Row(problem)) => Err(server.bad_row(tag, problem)),
+        Err(Invalid::Response) => Err(not_understood(server, &answer.to_string())),
     }
 }
 
 /// Creates `tag`, or returns the existing one.
-pub fn create(server: &Server<'_>, tag: &str, new: &Tag) -> Result<Option<TagRecord>, Trouble> {
+pub fn create(server: &Server<'_>, tag: &str, new: &Tag) -> Result<Option<TagRecord>, ServerError> {
     let mut body = json!({ "first": new.first.to_string() });
     if let Some(step) = new.step {
         body["step"] = json!(step.to_string());
@@ -73,8 +73,8 @@ pub fn create(server: &Server<'_>, tag: &str, new: &Tag) -> Result<Option<TagRec
             "behind" => behind(server, tag, new, &problem),
             "differs" => differs(server, tag, new).unwrap_or_else(|| problem.trouble(server, tag)),
             "bad-tag" | "bad-number" => {
-                let (tag, problem) = (tag.to_owned(), server.client.fit(problem.words));
-                Trouble::last(SegmentError::BadTag { tag, problem })
+                let (tag, problem) = (tag.to_owned(), server.client.sanitized(problem.words));
+                ServerError::last(SegmentError::BadTag { tag, problem })
             }
             _ => problem.trouble(server, tag),
         });
@@ -82,12 +82,12 @@ pub fn create(server: &Server<'_>, tag: &str, new: &Tag) -> Result<Option<TagRec
     let Some(answer) = object(server, &answer)? else { return Ok(None) };
     let record = record(&answer).filter(|record| record.tag == tag && record.next > 0);
     let record = record.ok_or_else(|| not_understood(server, &answer.to_string()))?;
-    new.check(&server.address.to_string(), &record).map_err(Trouble::last)?;
+    new.check(&server.address.to_string(), &record).map_err(ServerError::last)?;
     Ok(Some(record))
 }
 
 /// All tags, sorted.
-pub fn tags(server: &Server<'_>) -> Result<Option<Vec<TagRecord>>, Trouble> {
+pub fn tags(server: &Server<'_>) -> Result<Option<Vec<TagRecord>>, ServerError> {
     let answer = ask(server, Method::GET, "/v1/tags".to_owned(), String::new(), LONG)?;
     if let Some(problem) = Problem::of(&answer) {
         return Err(problem.trouble(server, "*"));
@@ -106,12 +106,12 @@ fn ask(
     path: String,
     body: String,
     limit: u64,
-) -> Result<Answer, Trouble> {
-    server.ask(Question { method, path, body, limit, has_token: true })
+) -> Result<ApiResponse, ServerError> {
+    server.ask(ApiRequest { method, path, body, limit, has_token: true })
 }
 
 /// The JSON object of a successful answer. `None` if the server does not speak this protocol.
-fn object(server: &Server<'_>, answer: &Answer) -> Result<Option<Value>, Trouble> {
+fn object(server: &Server<'_>, answer: &ApiResponse) -> Result<Option<Value>, ServerError> {
     server.check_serves(answer)?;
     if !answer.status.is_success() || !answer.text.starts_with('{') {
         return Ok(None);
@@ -120,14 +120,14 @@ fn object(server: &Server<'_>, answer: &Answer) -> Result<Option<Value>, Trouble
     object.map(Some).map_err(|_| not_understood(server, &answer.text))
 }
 
-fn not_understood(server: &Server<'_>, answer: &str) -> Trouble {
-    let said = server.said(StatusCode::OK, answer);
-    server.strange(format!("its answer is not one of uidring-server's{said}; see its version"))
+fn not_understood(server: &Server<'_>, answer: &str) -> ServerError {
+    let quoted = server.quote(StatusCode::OK, answer);
+    server.strange(format!("its answer is not one of uidring-server's{quoted}; see its version"))
 }
 
 /// A problem of RFC 9457 as the service sends it.
 struct Problem<'a> {
-    answer: &'a Answer,
+    answer: &'a ApiResponse,
     /// The kind. Empty for a problem of another server.
     kind: &'a str,
     /// The text for people.
@@ -135,7 +135,7 @@ struct Problem<'a> {
 }
 
 impl Problem<'_> {
-    fn of(answer: &Answer) -> Option<Problem<'_>> {
+    fn of(answer: &ApiResponse) -> Option<Problem<'_>> {
         let details = answer.problem.as_ref()?;
         let kind = details["type"].as_str().and_then(|kind| kind.strip_prefix(KIND));
         let words = words_of(details).unwrap_or(&answer.text);
@@ -143,25 +143,25 @@ impl Problem<'_> {
     }
 
     /// The trouble for problems that any request may get.
-    fn trouble(&self, server: &Server<'_>, tag: &str) -> Trouble {
-        let said = server.said(self.answer.status, self.words);
+    fn trouble(&self, server: &Server<'_>, tag: &str) -> ServerError {
+        let quoted = server.quote(self.answer.status, self.words);
         match (self.answer.status, self.kind) {
             (_, "no-such-tag") => server.no_such_tag(tag),
             (_, "ran-out") => {
                 let (store, tag) = (server.address.to_string(), tag.to_owned());
                 let last = self.number("last").unwrap_or(Number::MAX.get());
-                Trouble::last(SegmentError::RanOut { store, tag, last })
+                ServerError::last(SegmentError::RanOut { store, tag, last })
             }
             // Another server may be able to, but waiting does not help.
-            (_, "no-ids-any-more") => server.strange(format!("it gives none any more{said}")),
+            (_, "no-ids-any-more") => server.strange(format!("it gives none any more{quoted}")),
             (_, "no-such-path" | "no-such-method") => {
-                server.strange(format!("it does not know what is asked{said}; see the address"))
+                server.strange(format!("it does not know what is asked{quoted}; see the address"))
             }
             (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, _) => {
-                server.refused_token(tag, &said)
+                server.refused_token(tag, &quoted)
             }
             _ => match server.check_serves(self.answer) {
-                Ok(()) => server.refused(format!("it refuses the call{said}")),
+                Ok(()) => server.refused(format!("it refuses the call{quoted}")),
                 Err(trouble) => trouble,
             },
         }
@@ -178,17 +178,17 @@ fn listed(server: &Server<'_>, tag: &str) -> Option<TagRecord> {
 }
 
 /// The field in which the existing tag differs from the requested one.
-fn differs(server: &Server<'_>, tag: &str, new: &Tag) -> Option<Trouble> {
+fn differs(server: &Server<'_>, tag: &str, new: &Tag) -> Option<ServerError> {
     let there = listed(server, tag)?;
-    new.check(&server.address.to_string(), &there).map_err(Trouble::last).err()
+    new.check(&server.address.to_string(), &there).map_err(ServerError::last).err()
 }
 
-fn behind(server: &Server<'_>, tag: &str, new: &Tag, problem: &Problem<'_>) -> Trouble {
+fn behind(server: &Server<'_>, tag: &str, new: &Tag, problem: &Problem<'_>) -> ServerError {
     let listed = || Some(listed(server, tag)?.next);
     match problem.number("next").or_else(listed) {
         Some(next) => {
             let (store, tag) = (server.address.to_string(), tag.to_owned());
-            Trouble::last(SegmentError::Behind { store, tag, next, first: new.first })
+            ServerError::last(SegmentError::Behind { store, tag, next, first: new.first })
         }
         None => problem.trouble(server, tag),
     }
@@ -205,29 +205,29 @@ fn number(value: &Value) -> Option<u64> {
 
 /// Why an answer gives no segment.
 #[derive(Debug)]
-enum Wrong {
+enum Invalid {
     /// It is none, or is one of another tag. Another server may have one.
-    Answer,
+    Response,
     /// No server would have a better one: what is wrong, as a sentence about the row.
     Row(String),
 }
 
 /// Parses a segment.
-fn segment(tag: &str, answer: &Value) -> Result<Segment, Wrong> {
+fn segment(tag: &str, answer: &Value) -> Result<Segment, Invalid> {
     if answer["tag"].as_str().is_some_and(|other| other != tag) {
-        return Err(Wrong::Answer);
+        return Err(Invalid::Response);
     }
     let field = |name: &str| match number(&answer[name]) {
-        None => Err(Wrong::Answer),
+        None => Err(Invalid::Response),
         Some(0) => {
-            Err(Wrong::Row(format!("the server gives 0 as its {name}, and that begins at 1")))
+            Err(Invalid::Row(format!("the server gives 0 as its {name}, and that begins at 1")))
         }
         Some(number) => Ok(number),
     };
     let (first, count, delta) = (field("first")?, field("count")?, field("delta")?);
     let last = (count - 1).checked_mul(delta).and_then(|length| first.checked_add(length));
     let Some(last) = last.filter(|last| *last <= Number::MAX.get()) else {
-        return Err(Wrong::Row(format!(
+        return Err(Invalid::Row(format!(
             "{count} numbers from {first} on, {delta} apart, do not lie in 1..={}",
             Number::MAX
         )));

@@ -4,7 +4,7 @@ use serde_json::Value;
 use ureq::http::{Method, StatusCode};
 
 use super::address::encoded;
-use super::client::{Question, SHORT, Server, Trouble};
+use super::client::{ApiRequest, SHORT, Server, ServerError};
 use crate::segment::Segment;
 
 /// The largest possible number.
@@ -23,7 +23,7 @@ struct SegmentId {
 const TRIES: usize = 10;
 
 /// Takes the next segment of `tag`. tinyid always gives one step, whatever the requested count.
-pub fn load(server: &Server<'_>, tag: &str) -> Result<Segment, Trouble> {
+pub fn load(server: &Server<'_>, tag: &str) -> Result<Segment, ServerError> {
     for _ in 0..TRIES {
         let found = match simple(server, tag)? {
             Some(found) => found,
@@ -42,21 +42,21 @@ pub fn load(server: &Server<'_>, tag: &str) -> Result<Segment, Trouble> {
 }
 
 /// Requests the short form. `None` if there are no numbers: this form does not say why.
-fn simple(server: &Server<'_>, tag: &str) -> Result<Option<SegmentId>, Trouble> {
+fn simple(server: &Server<'_>, tag: &str) -> Result<Option<SegmentId>, ServerError> {
     let text = ask(server, "nextSegmentIdSimple", tag)?;
     let line = text.trim_end_matches(['\r', '\n']);
     if line.is_empty() {
         return Ok(None);
     }
     let numbers = parsed(line).map_err(|problem| {
-        let said = server.said(StatusCode::OK, line);
-        server.strange(format!("its answer is not a segment of tinyid's{said}: {problem}"))
+        let quoted = server.quote(StatusCode::OK, line);
+        server.strange(format!("its answer is not a segment of tinyid's{quoted}: {problem}"))
     })?;
     numbers.checked().map(Some).map_err(|problem| server.bad_row(tag, problem))
 }
 
 /// Requests the long form, which also says why there are no numbers.
-fn with_reason(server: &Server<'_>, tag: &str) -> Result<SegmentId, Trouble> {
+fn with_reason(server: &Server<'_>, tag: &str) -> Result<SegmentId, ServerError> {
     let nothing = || {
         server.away(
             "it answers with nothing, as tinyid does if it refuses the token or the tag, or cannot \
@@ -77,19 +77,19 @@ fn with_reason(server: &Server<'_>, tag: &str) -> Result<SegmentId, Trouble> {
             let found = SegmentId { current, max, delta, remainder }.checked();
             found.map_err(|problem| server.bad_row(tag, problem))
         }
-        Some(5) => Err(server.refused_token(tag, &server.said_with("code 5", message))),
+        Some(5) => Err(server.refused_token(tag, &server.quote_with_code("code 5", message))),
         Some(6) if message.contains("can not find biztype") => Err(server.no_such_tag(tag)),
         Some(code) => Err(server.away(format!(
             "it has no segment for now{}; see its log",
-            server.said_with(&format!("code {code}"), message)
+            server.quote_with_code(&format!("code {code}"), message)
         ))),
         None => Err(nothing()),
     }
 }
 
-fn ask(server: &Server<'_>, name: &str, tag: &str) -> Result<String, Trouble> {
+fn ask(server: &Server<'_>, name: &str, tag: &str) -> Result<String, ServerError> {
     let (token, tag_in_path) = (server.client.encoded_token(), encoded(tag));
-    let answer = server.ask(Question {
+    let answer = server.ask(ApiRequest {
         method: Method::POST,
         path: format!("/tinyid/id/{name}?token={token}&bizType={tag_in_path}"),
         body: String::new(),
@@ -97,12 +97,12 @@ fn ask(server: &Server<'_>, name: &str, tag: &str) -> Result<String, Trouble> {
         has_token: false,
     })?;
     server.check_serves(&answer)?;
-    let said = server.said(answer.status, &answer.text);
+    let quoted = server.quote(answer.status, &answer.text);
     match answer.status {
         StatusCode::OK => Ok(answer.text),
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(server.refused_token(tag, &said)),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(server.refused_token(tag, &quoted)),
         _ => Err(server.strange(format!(
-            "it answers neither as uidring-server nor as tinyid{said}; see the address"
+            "it answers neither as uidring-server nor as tinyid{quoted}; see the address"
         ))),
     }
 }

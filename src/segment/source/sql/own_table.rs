@@ -30,7 +30,7 @@ impl Table for Own {
     }
 
     fn phrases<D: Tables>() -> &'static ErrorPhrases {
-        &D::OWN_WORDS
+        &D::OWN_PHRASES
     }
 
     fn version<D: Tables>() -> Option<&'static str> {

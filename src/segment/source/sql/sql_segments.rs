@@ -52,7 +52,7 @@ impl<D: Tables> SqlSegments<D> {
     /// The tags in `database`, which errors call `store`.
     pub(crate) fn new(store: &str, database: Result<D, Error>) -> Result<Self, SegmentError> {
         let storage_error =
-            |error: Error| error.into_storage_error(&D::OWN_WORDS, store, "open", Duration::ZERO);
+            |error: Error| error.into_storage_error(&D::OWN_PHRASES, store, "open", Duration::ZERO);
         Ok(SqlSegments::on(Client::new(database.map_err(storage_error)?)))
     }
 

@@ -130,7 +130,7 @@ impl Tables for Sqlite {
         witness: "SELECT count(*) FROM sqlite_master WHERE type = 'table' \
                   AND name = 'uidring_segment'",
     };
-    const OWN_WORDS: ErrorPhrases = ErrorPhrases {
+    const OWN_PHRASES: ErrorPhrases = ErrorPhrases {
         subject: "the tags in",
         missing_tables: "it is empty; if it has just been put there, create a tag in it, otherwise \
             find out who emptied it",

@@ -31,7 +31,7 @@ pub trait Tables: Database {
     const OWN_VERSION: &'static str = "SELECT (SELECT version FROM uidring_layout WHERE id = 1), \
         (SELECT COUNT(*) FROM uidring_segment WHERE 1 = 0)";
     /// What is wrong with the tables of this library, and what to do.
-    const OWN_WORDS: ErrorPhrases = ErrorPhrases {
+    const OWN_PHRASES: ErrorPhrases = ErrorPhrases {
         subject: "the tags in",
         missing_tables: "its tables are not there; create a tag, which makes them",
         incompatible_tables: "its table uidring_segment is not that of the schema; use the uidring \

@@ -1,8 +1,8 @@
 //! [`Pattern`], how a number is written.
 
+mod collision;
 mod fields;
 mod items;
-mod meet;
 mod parse;
 mod soundness;
 mod write;

@@ -25,7 +25,9 @@ use crate::series::error::SeriesError;
 use crate::series::form::date::Date;
 use crate::series::form::definition::SeriesDefinition;
 use crate::series::store::counter::Counter;
-use crate::series::store::{CounterRecord, Remembered, SeriesRecord, SeriesStore, Taken, Wanted};
+use crate::series::store::{
+    CounterRecord, Remembered, SeriesRecord, SeriesStore, TakenRange, Wanted,
+};
 use crate::sync::{Arc, Mutex, lock};
 
 type Fault = sql::Fault<SeriesError>;
@@ -303,7 +305,7 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
         })
     }
 
-    fn take(&self, counter: &Counter<'_>, wanted: Wanted<'_>) -> Result<Taken, SeriesError> {
+    fn take(&self, counter: &Counter<'_>, wanted: Wanted<'_>) -> Result<TakenRange, SeriesError> {
         let doing = "take numbers from";
         let take = |transaction: &mut Transaction<'_>| match find_counter(transaction, counter)? {
             Some(found) => self.take_more(transaction, counter, found, wanted),
@@ -317,12 +319,12 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
         Ok(taken)
     }
 
-    fn give_back(&self, counter: &Counter<'_>, unused: Taken) -> Result<bool, SeriesError> {
+    fn give_back(&self, counter: &Counter<'_>, unused: TakenRange) -> Result<bool, SeriesError> {
         let sql = format!(
             "UPDATE uidring_series_counter SET last_number = ?, modified = {{now}} \
              WHERE {ITS_KEY} AND last_number = ? AND created = ?"
         );
-        let Taken { first, last, created } = unused;
+        let TakenRange { first, last, created } = unused;
         let [series, scope, period] = key(counter);
         let first = first.saturating_sub(1);
         let values = [first.into(), series, scope, period, last.into(), Value::Int(created)];
@@ -399,7 +401,7 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
             for counter in &mut counters {
                 // Another one may have taken the place of the version that last took numbers.
                 let writes = record.version_on(counter.period.first().unwrap_or(Date::MIN));
-                if record.are_of_one(counter.version, writes.number) {
+                if record.begin_together(counter.version, writes.number) {
                     counter.version = writes.number;
                 }
             }

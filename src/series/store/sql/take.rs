@@ -6,7 +6,7 @@ use crate::backend::sql::{Error, Transaction};
 use crate::segment::SegmentTables;
 use crate::series::error::SeriesError;
 use crate::series::store::counter::Counter;
-use crate::series::store::{SeriesStore as _, Taken, Wanted};
+use crate::series::store::{SeriesStore as _, TakenRange, Wanted};
 use crate::sync::lock;
 
 impl<D: SegmentTables> SqlSeries<D> {
@@ -30,7 +30,7 @@ impl<D: SegmentTables> SqlSeries<D> {
         counter: &Counter<'_>,
         found: CounterRow,
         wanted: Wanted<'_>,
-    ) -> Result<(Taken, i64), Fault> {
+    ) -> Result<(TakenRange, i64), Fault> {
         let series = counter.series.to_owned();
         let sql = "SELECT closed_before, created, revision FROM uidring_series WHERE name = ?";
         let rows = transaction.rows(sql, &[counter.series.into()])?;
@@ -40,7 +40,7 @@ impl<D: SegmentTables> SqlSeries<D> {
         let (closed_before, created) = (date(row, 0)?, int(row, 1, "created")?);
         let (known, revision) = (wanted.record, int(row, 2, "revision")?);
         self.check_created(&series, created, known.created)?;
-        if revision != known.revision || !known.are_of_one(found.version, counter.version) {
+        if revision != known.revision || !known.begin_together(found.version, counter.version) {
             return Err(Fault::Refused(SeriesError::Changed { series }));
         }
         if counter.begins() < closed_before {
@@ -48,7 +48,10 @@ impl<D: SegmentTables> SqlSeries<D> {
             return Err(Fault::Refused(SeriesError::Closed { series, period }));
         }
         let CounterRow { last, created: made, .. } = found;
-        wanted.given.check(counter, Some((last, made)), || self.name()).map_err(Fault::Refused)?;
+        wanted
+            .last_numbers
+            .check(counter, Some((last, made)), || self.name())
+            .map_err(Fault::Refused)?;
         let (first, new_last) = next(counter, last, wanted)?;
         let [series, scope, period] = key(counter);
         let version = i64::from(counter.version).into();
@@ -61,7 +64,7 @@ impl<D: SegmentTables> SqlSeries<D> {
         if transaction.write(&sql, &values)? != 1 {
             return Err(Error::Locked.into());
         }
-        Ok((Taken { first, last: new_last, created: made }, created))
+        Ok((TakenRange { first, last: new_last, created: made }, created))
     }
 
     /// Makes a counter, and takes its first numbers. Returns what `take_more` does.
@@ -70,7 +73,7 @@ impl<D: SegmentTables> SqlSeries<D> {
         transaction: &mut Transaction<'_>,
         counter: &Counter<'_>,
         wanted: Wanted<'_>,
-    ) -> Result<(Taken, i64), Fault> {
+    ) -> Result<(TakenRange, i64), Fault> {
         let record = self.get(transaction, counter.series, true)?;
         // Another process may have made it while this one waited for the lock.
         if let Some(found) = find_counter(transaction, counter)? {
@@ -85,7 +88,7 @@ impl<D: SegmentTables> SqlSeries<D> {
             let period = counter.period;
             return Err(Fault::Refused(SeriesError::Closed { series, period }));
         }
-        wanted.given.check(counter, None, || self.name()).map_err(Fault::Refused)?;
+        wanted.last_numbers.check(counter, None, || self.name()).map_err(Fault::Refused)?;
         let (first, last) = next(counter, wanted.first - 1, wanted)?;
         let [series, scope, period] = key(counter);
         let begins = counter.begins().to_string();
@@ -97,7 +100,7 @@ impl<D: SegmentTables> SqlSeries<D> {
         transaction.write(sql, &values)?;
         let CounterRow { created, .. } =
             find_counter(transaction, counter)?.ok_or(Error::Locked)?;
-        Ok((Taken { first, last, created }, record.created))
+        Ok((TakenRange { first, last, created }, record.created))
     }
 }
 

@@ -21,7 +21,7 @@ impl Pattern {
     /// They differ where both have fixed lengths that differ; where a place, counted from the begin
     /// or from the end, has two signs; or where the fields of a date that stand at the same places
     /// tell the days before `begins` from those after.
-    pub(crate) fn may_meet(&self, later: &Pattern, begins: Date) -> bool {
+    pub(crate) fn may_collide(&self, later: &Pattern, begins: Date) -> bool {
         let [one, other] = [self, later].map(Pattern::cells);
         if let ((one, None), (other, None)) = (&one, &other)
             && one.len() != other.len()
@@ -70,7 +70,7 @@ impl Pattern {
     /// A number without a width stands beside what is no digit. So a text shows where it begins and
     /// ends, with zeros in front as well, and one text is one number. With a width, texts differ
     /// that have a fixed length, and others where a place, counted from an end, has two signs.
-    pub(crate) fn may_meet_wider(&self, wider: &Pattern) -> bool {
+    pub(crate) fn may_collide_wider(&self, wider: &Pattern) -> bool {
         if wider.width.is_none() || !self.has_scope {
             return false;
         }
@@ -148,7 +148,7 @@ mod tests {
 
     fn meet(one: &str, other: &str, begins: &str) -> bool {
         let [one, other] = [one, other].map(|text| text.parse::<Pattern>().unwrap());
-        one.may_meet(&other, begins.parse().unwrap())
+        one.may_collide(&other, begins.parse().unwrap())
     }
 
     #[test]

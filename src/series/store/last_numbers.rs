@@ -1,4 +1,4 @@
-//! [`Given`], the last numbers that this process was given.
+//! [`LastNumbers`], the last numbers that this process was given.
 
 use std::collections::HashMap;
 use std::mem;
@@ -14,7 +14,7 @@ const FEW: usize = 50_000;
 /// back. It outlives the numbers in memory: a counter is remembered after its scope rests, after
 /// its period ends, and after an outage. Only other counters push it out.
 #[derive(Debug, Default)]
-pub(crate) struct Given(Mutex<Counters>);
+pub(crate) struct LastNumbers(Mutex<Counters>);
 
 #[derive(Debug, Default)]
 struct Counters {
@@ -39,7 +39,7 @@ struct Last {
     is_told: bool,
 }
 
-impl Given {
+impl LastNumbers {
     /// Fails where a row whose last number is `last` would give numbers that this process has had,
     /// or has once done so, and where the row is another one, which may have given them to others.
     /// `row` is its last number, and when it was written; `None` where there is none. It is locked,
@@ -124,7 +124,7 @@ pub(crate) fn went_back(
 impl Last {
     fn note(&mut self, first: u64, last: u64) {
         if last < self.number {
-            // A call that was made later was noted sooner.
+            // A call that was made later was record_failure sooner.
             self.before = self.before.max(last);
             return;
         }
@@ -178,7 +178,7 @@ mod tests {
     fn nothing_goes_back_to_a_row_that_went_back_or_is_another() {
         let period = "2026".parse().unwrap();
         let counter = Counter { series: "orders", version: 1, period, scope: "" };
-        let given = Given::default();
+        let given = LastNumbers::default();
         assert_eq!(given.give_back(&counter, 1, 100), None);
         given.note(&counter, 1, 100, 7).unwrap();
         let check = |row| given.check(&counter, row, String::new).is_ok();
@@ -195,7 +195,7 @@ mod tests {
     /// Two processes whose ranges alternate, and both give back what they have not used.
     #[test]
     fn a_row_may_go_back_to_the_last_number_that_this_process_keeps() {
-        let given = Given::default();
+        let given = LastNumbers::default();
         let period = "2026".parse().unwrap();
         let counter = Counter { series: "orders", version: 1, period, scope: "" };
         let least = || lock(&given.0).get(&name(&counter)).unwrap().number;
@@ -222,7 +222,7 @@ mod tests {
     /// A row that gives numbers again without having been found lower.
     #[test]
     fn numbers_that_this_process_has_had_are_not_taken_again() {
-        let given = Given::default();
+        let given = LastNumbers::default();
         let period = "2026".parse().unwrap();
         let counter = Counter { series: "orders", version: 1, period, scope: "" };
         given.note(&counter, 1, 10, 7).unwrap();
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn counters_that_were_used_last_are_remembered_and_no_more_than_twice_as_many() {
-        let given = Given::default();
+        let given = LastNumbers::default();
         let scopes: Vec<String> = (0..5 * FEW).map(|scope| format!("shop-{scope}")).collect();
         let counter = |scope| Counter {
             series: "orders",
