@@ -1,6 +1,8 @@
 -- Worker ids, tags and series in a MySQL or MariaDB database, version 4. Tried on MariaDB 10.11.
 -- According to the manuals, MySQL since 5.7 and MariaDB since 10.2 will do.
 --
+-- Like schema.sql and schema.postgres.sql on purpose: each is read and applied alone.
+--
 -- The first start of a `MySqlRegistry`, or the first tag of `MySqlSegments`, applies this
 -- schema, if their user may create tables, and none of these tables is there. By hand:
 --

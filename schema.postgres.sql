@@ -1,6 +1,8 @@
 -- Worker ids, tags and series in a PostgreSQL database, version 4. Tried on PostgreSQL 15.
 -- According to the manuals, any version since 11 will do.
 --
+-- Like schema.sql and schema.mysql.sql on purpose: each is read and applied alone.
+--
 -- The first start of a `PostgresRegistry`, or the first tag of `PostgresSegments`, applies this
 -- schema, if their user may create tables, and none of these tables is there, nor in another schema
 -- of the database, unless the address names the one that is meant. By hand:

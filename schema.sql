@@ -1,5 +1,7 @@
 -- Worker ids, tags and series in a SQLite file, version 4. Any SQLite since 3.8 reads it.
 --
+-- Like schema.postgres.sql and schema.mysql.sql on purpose: each is read and applied alone.
+--
 -- `SqliteRegistry::open` and `SqliteSegments::open` apply this schema to a file that has none of
 -- its tables. By hand:
 --

@@ -31,7 +31,7 @@ pub const FLOORS: &[Floor] = &[
         root: "bindings/core/src",
         folder: "",
         rooms: &[
-            "error", "events", "fill", "options", "status", "store", "numbers", "series", "uids",
+            "error", "events", "source", "options", "status", "store", "numbers", "series", "uids",
             "masked", "lib",
         ],
     },
@@ -57,6 +57,7 @@ pub const FLOORS: &[Floor] = &[
             "events",
             "masked",
             "series",
+            "takes",
             "uids",
             "numbers",
             "waits",

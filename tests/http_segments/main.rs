@@ -3,6 +3,8 @@
 
 #![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
+#[path = "../common/causes.rs"]
+mod causes;
 #[cfg(all(feature = "contract", feature = "sqlite"))]
 mod contract;
 mod protocols;
@@ -11,13 +13,13 @@ mod several;
 mod tls;
 mod wrong;
 
-use std::error::Error;
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use uidring::segment::{HttpSegments, SegmentError};
 
+use causes::with_causes;
 use server::{Reply, Request, Server, not_found, ok};
 
 /// No error may say it.
@@ -25,12 +27,6 @@ const TOKEN: &str = "0f673adf80504e2eaa552f5d791b644c";
 
 /// The segment of a service for the tag `orders`.
 const SEGMENT: &str = r#"{"tag":"orders","first":"1001","count":"1000","delta":"1"}"#;
-
-/// The text of an error and its causes.
-fn with_causes(error: &dyn Error) -> String {
-    let cause = |cause| format!(": {}", with_causes(cause));
-    error.to_string() + &error.source().map_or(String::new(), cause)
-}
 
 fn text<T: Debug>(result: Result<T, SegmentError>) -> String {
     let error = result.unwrap_err();

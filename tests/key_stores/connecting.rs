@@ -1,7 +1,6 @@
 //! What is said where no connection is made, for each reason that a server can give: what to do
 //! about it, and not about another one.
 
-use std::error::Error;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;
@@ -10,6 +9,7 @@ use std::time::Duration;
 use uidring::Store;
 use uidring::registry::{Request, WorkerRegistry};
 
+use super::causes::with_causes;
 use super::key_servers::etcd::{Etcds, free_port};
 use super::key_servers::redis::{OwnRedis, certificate_file};
 use super::key_servers::zookeeper::ZooKeepers;
@@ -23,12 +23,7 @@ fn said(address: &str) -> String {
     let layout = uidring::Layout::DEFAULT;
     let request = Request::new(layout, 1000, layout.max_tick());
     let error = store.registry().unwrap().assign(&request).unwrap_err();
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.extend([": ", &error.to_string()]);
-        cause = error.source();
-    }
+    let text = with_causes(&error);
     assert!(!text.contains("SECRET"), "{text}");
     text
 }

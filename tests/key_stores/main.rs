@@ -1,6 +1,8 @@
 //! Worker ids and dense numbers from etcd, ZooKeeper and Redis, on servers of the tests' own.
 #![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
+#[path = "../common/causes.rs"]
+mod causes;
 mod connecting;
 mod contract;
 mod cosid;

@@ -3,6 +3,8 @@
 
 #[path = "../common/alone.rs"]
 mod alone;
+#[path = "../common/causes.rs"]
+mod causes;
 #[cfg(all(unix, feature = "sqlite"))]
 #[path = "../common/copy_program.rs"]
 mod copy_program;

@@ -1,17 +1,11 @@
 //! The door to all stores, as programs meet it: an address goes in, and worker ids and numbers come
 //! out.
 
-use std::error::Error;
-
 use proptest::prelude::*;
 use uidring::Store;
 use uidring::store::StoreError;
 
-/// The text of an error and its causes.
-fn with_causes(error: &dyn Error) -> String {
-    let cause = |cause| format!(": {}", with_causes(cause));
-    error.to_string() + &error.source().map_or(String::new(), cause)
-}
+use crate::causes::with_causes;
 
 /// The error of an address that is not one. Neither it nor its causes show a secret.
 fn refused(address: &str) -> String {

@@ -3,6 +3,8 @@
 #![cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 #![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
+#[path = "../common/causes.rs"]
+mod causes;
 #[cfg(all(unix, feature = "sqlite"))]
 #[path = "../common/copy_program.rs"]
 mod copy_program;
@@ -22,7 +24,6 @@ mod several;
 mod sqlite;
 
 use std::collections::BTreeSet;
-use std::error::Error;
 use std::ffi::OsStr;
 use std::fmt::Debug;
 use std::sync::Barrier;
@@ -34,14 +35,10 @@ use uidring::segment::{
 };
 use uidring::{Store, Table};
 
+use causes::with_causes;
+
 /// The largest number.
 const LARGEST: u64 = 9_223_372_036_854_775_807;
-
-/// The text of an error and its causes.
-fn with_causes(error: &dyn Error) -> String {
-    let cause = |cause| format!(": {}", with_causes(cause));
-    error.to_string() + &error.source().map_or(String::new(), cause)
-}
 
 fn text<T: Debug>(result: Result<T, SegmentError>) -> String {
     with_causes(&result.unwrap_err())

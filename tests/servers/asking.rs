@@ -1,25 +1,22 @@
 //! What a server says to a program that asks it for a worker id once.
 
-use std::error::Error;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use uidring::{Store, UidGenerator};
 
+use crate::causes::with_causes;
+
 /// What the error says of the server at `address`, with its causes; nothing where it gives an id.
 pub fn said(address: &str) -> String {
-    let said = |error: &dyn Error| {
-        let causes = std::iter::successors(error.source(), |&cause| cause.source());
-        causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
-    };
     let store = match Store::open(address) {
         Ok(store) => store,
-        Err(error) => return said(&error),
+        Err(error) => return with_causes(&error),
     };
     let registry = store.registry().unwrap();
     match UidGenerator::builder().registry(registry).start_deadline(Duration::ZERO).build() {
         Ok(_) => String::new(),
-        Err(error) => said(&error),
+        Err(error) => with_causes(&error),
     }
 }
 

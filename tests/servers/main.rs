@@ -3,6 +3,9 @@
 
 #[path = "../common/alone.rs"]
 mod alone;
+#[cfg(unix)]
+#[path = "../common/causes.rs"]
+mod causes;
 #[path = "../common/databases/mod.rs"]
 mod databases;
 

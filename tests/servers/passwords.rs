@@ -8,6 +8,7 @@ use uidring::registry::{Request, WorkerRegistry};
 use uidring::segment::{SegmentSource, Tag};
 use uidring::{Layout, RegistryOptions, Store};
 
+use super::causes::with_causes;
 use super::databases::{OwnServer, Server};
 
 fn request() -> Request {
@@ -38,12 +39,7 @@ fn is_read(server: &OwnServer) {
 fn refusal(store: &Store) -> String {
     let mut registry = store.registry_with(leased()).unwrap();
     let error = registry.assign(&request()).unwrap_err();
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(&error);
-    while let Some(error) = cause {
-        text.extend([": ", &error.to_string()]);
-        cause = error.source();
-    }
+    let text = with_causes(&error);
     assert!(!text.contains("first") && !text.contains("second"), "{text}");
     text
 }

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::env;
-use std::error::Error;
 use std::io::Read;
 #[cfg(feature = "postgres")]
 use std::net::{TcpListener, TcpStream};
@@ -23,6 +22,7 @@ use uidring::{
     UidGenerator,
 };
 
+use crate::causes::with_causes;
 use crate::databases::{OwnServer, Server, TABLES, free_port, recipe};
 #[cfg(feature = "postgres")]
 use crate::pooler::without_options;
@@ -56,12 +56,6 @@ fn builder(registry: impl WorkerRegistry) -> Builder {
 
 fn refusal(registry: impl WorkerRegistry) -> String {
     with_causes(&builder(registry).build().expect_err("this must fail"))
-}
-
-/// The text of an error and its causes.
-fn with_causes(error: &dyn Error) -> String {
-    let cause = |cause| format!(": {}", with_causes(cause));
-    error.to_string() + &error.source().map_or(String::new(), cause)
 }
 
 /// The same test on each kind of server.

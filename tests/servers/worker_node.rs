@@ -1,7 +1,6 @@
 //! Worker ids from the table of Baidu's `UidGenerator`, beside programs that use it themselves.
 
 use std::collections::BTreeSet;
-use std::error::Error;
 use std::thread;
 use std::time::Duration;
 
@@ -10,16 +9,11 @@ use uidring::registry::{
 };
 use uidring::{BuildError, Builder, Layout, RegistryError, UidGenerator};
 
+use crate::causes::with_causes;
 use crate::databases::{Database, Server};
 
 fn builder(registry: impl WorkerRegistry) -> Builder {
     UidGenerator::builder().registry(registry).start_deadline(Duration::ZERO)
-}
-
-/// The text of an error and its causes.
-fn with_causes(error: &dyn Error) -> String {
-    let cause = |cause| format!(": {}", with_causes(cause));
-    error.to_string() + &error.source().map_or(String::new(), cause)
 }
 
 /// The statement with which `UidGenerator` creates its table.

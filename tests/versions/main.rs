@@ -1,8 +1,12 @@
 //! An older and a newer program on one database: what this program makes of a database that another
 //! version has left, and of one that a newer version is using at the same time.
+//!
+//! The files of 0.1.0 here repeat the schemas on purpose: they stay as that version has left them.
 #![cfg(all(feature = "series", feature = "sqlite"))]
 #![allow(missing_docs, clippy::panic, clippy::unwrap_used)]
 
+#[path = "../common/causes.rs"]
+mod causes;
 #[cfg(all(feature = "mysql", feature = "postgres"))]
 #[path = "../common/databases/mod.rs"]
 mod databases;
@@ -22,6 +26,8 @@ use uidring::series::{Series, SeriesDefinition};
 use uidring::store::RegistryOptions;
 use uidring::{Layout, Store, UidGenerator};
 
+use causes::with_causes;
+
 /// A database of a test's own.
 trait Place {
     fn store(&self) -> Store;
@@ -35,10 +41,6 @@ trait Place {
 
 /// The text of an error and its causes.
 fn text<T: Debug, E: Error>(result: Result<T, E>) -> String {
-    fn with_causes(error: &dyn Error) -> String {
-        let cause = |cause| format!(": {}", with_causes(cause));
-        error.to_string() + &error.source().map_or(String::new(), cause)
-    }
     with_causes(&result.unwrap_err())
 }
 

@@ -7,11 +7,11 @@
 
 mod error;
 pub mod events;
-mod fill;
 mod masked;
 mod numbers;
 mod options;
 mod series;
+mod source;
 mod status;
 mod store;
 mod uids;
@@ -21,6 +21,8 @@ pub use masked::{MaskedIds, OpaqueIds};
 pub use numbers::{Numbers, TagNumbers};
 pub use options::{OptionList, options_of, written};
 pub use series::{Issued, SeriesStore};
+pub use source::Source;
+pub use store::{Close, Open};
 pub use uidring_args::without_passwords;
 pub use uids::{Parts, Uids, not_an_id};
 /// For a copy of the text of keys, which is overwritten when it is dropped.

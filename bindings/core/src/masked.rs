@@ -8,6 +8,7 @@ use uidring::masked::{Masked, Opaque};
 use uidring_args::KeyFile;
 
 use crate::error::Error;
+use crate::store::Close;
 use crate::uids::not_an_id;
 
 /// What a key has made, until it is closed. Clones are handles of the same.
@@ -31,9 +32,12 @@ impl<T> Keyed<T> {
             None => Err(Error::closed(KEYS_WERE)),
         }
     }
+}
 
-    fn close(&self) {
+impl<T: Send + Sync + 'static> Close for Keyed<T> {
+    fn close(&self) -> Result<(), Error> {
         self.0.store(None);
+        Ok(())
     }
 }
 
@@ -78,11 +82,6 @@ impl MaskedIds {
         let refused = |_| not_an_id("a masked id", masked);
         self.0.with(|by| Ok(by.unmask(masked).map_err(refused)?.get()))
     }
-
-    /// Overwrites the library's copy of the keys. A second close succeeds.
-    pub fn close(&self) {
-        self.0.close();
-    }
 }
 
 /// Ids as texts that cannot be made up.
@@ -119,10 +118,17 @@ impl OpaqueIds {
             Ok(uid.get())
         })
     }
+}
 
-    /// Overwrites the library's copy of the keys. A second close succeeds.
-    pub fn close(&self) {
-        self.0.close();
+impl Close for MaskedIds {
+    fn close(&self) -> Result<(), Error> {
+        self.0.close()
+    }
+}
+
+impl Close for OpaqueIds {
+    fn close(&self) -> Result<(), Error> {
+        self.0.close()
     }
 }
 
@@ -151,8 +157,8 @@ mod tests {
         let orders = OpaqueIds::new(key, "ord").unwrap();
         assert_eq!(orders.encode(uid).unwrap(), "ord_5H7WY7KKXFH1JCEMMC78CF0N9T");
         assert_eq!(orders.decode("ord_5H7WY7KKXFH1JCEMMC78CF0N9T").unwrap(), uid);
-        masked.close();
-        masked.close();
+        masked.close().unwrap();
+        masked.close().unwrap();
         let said = masked.clone().mask(uid).unwrap_err();
         assert!(said.message.starts_with("the keys were closed"), "{said}");
         assert_eq!(said.kind, crate::Kind::Closed);

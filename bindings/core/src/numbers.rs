@@ -1,13 +1,12 @@
 //! [`Numbers`], the dense numbers of a store.
 
-use uidring::TakeError;
 use uidring::segment::{self, Number, SegmentGenerator, Segments};
 
 use crate::error::Error;
-use crate::fill::fill;
 use crate::options::{self, LoadOptions, NewTag, SegmentOptions};
+use crate::source::{Source, fill, tried};
 use crate::status;
-use crate::store::opened;
+use crate::store::{Close, Open, open_store};
 
 /// The dense numbers of a store: one generator for all of its tags.
 #[derive(Clone, Debug)]
@@ -20,19 +19,23 @@ pub struct Numbers {
 #[derive(Clone, Debug)]
 pub struct TagNumbers(SegmentGenerator);
 
-impl Numbers {
-    /// Opens the tags of the store at `address`.
-    ///
-    /// # Errors
-    /// The options are wrong, or the store cannot be used.
-    pub fn open(address: &str, options: &[(&str, &str)]) -> Result<Numbers, Error> {
+impl Open for Numbers {
+    fn open(address: &str, options: &[(&str, &str)]) -> Result<Numbers, Error> {
         let options: SegmentOptions = options::parse(options)?;
         let loading = &options.loading;
-        let store = opened(address, Some(loading.timeout))?;
+        let store = open_store(address, Some(loading.timeout))?;
         let source = store.segments_in(options.table.into())?;
         Ok(Numbers { segments: builder(loading).source(source).build()?, table: options.table })
     }
+}
 
+impl Close for Numbers {
+    fn close(&self) -> Result<(), Error> {
+        Ok(self.segments.clone().shutdown()?)
+    }
+}
+
+impl Numbers {
     /// Creates a tag, or finds one that is as it is asked for.
     ///
     /// # Errors
@@ -50,15 +53,6 @@ impl Numbers {
     pub fn tag(&self, tag: &str) -> Result<TagNumbers, Error> {
         Ok(TagNumbers(self.segments.tag(tag).map_err(named)?))
     }
-
-    /// Ends all takes, and gives back what is left of each tag. A second close succeeds,
-    /// unless the first has failed.
-    ///
-    /// # Errors
-    /// Numbers have not been given back in time, and are lost. All takes have ended even so.
-    pub fn close(&self) -> Result<(), Error> {
-        Ok(self.segments.clone().shutdown()?)
-    }
 }
 
 impl TagNumbers {
@@ -67,51 +61,44 @@ impl TagNumbers {
     pub fn name(&self) -> &str {
         self.0.tag()
     }
+}
 
-    /// The error of a take.
-    #[must_use]
-    pub fn failed(error: TakeError) -> Error {
-        named(error)
-    }
-
-    /// The generator itself.
-    #[must_use]
-    pub fn generator(&self) -> &SegmentGenerator {
-        &self.0
-    }
-
-    /// Takes a number. Lock-free, unless it has to wait.
-    ///
-    /// # Errors
-    /// There is no number for now, or the generator has ended.
+impl Source for TagNumbers {
     #[inline]
-    pub fn take(&self) -> Result<u64, Error> {
+    fn take(&self) -> Result<u64, Error> {
         match self.0.take() {
             Ok(number) => Ok(number.get()),
             Err(error) => Err(named(error)),
         }
     }
 
-    /// Fills `buffer` with ascending numbers.
-    ///
-    /// # Errors
-    /// As [`take`](TagNumbers::take), with how many numbers from the start of the buffer are new
-    /// and the caller's to use.
-    pub fn fill(&self, buffer: &mut [u64]) -> Result<(), (usize, Error)> {
+    #[inline]
+    fn try_take(&self) -> Result<Option<u64>, Error> {
+        tried(self.0.try_take(), named)
+    }
+
+    async fn take_async(&self) -> Result<u64, Error> {
+        self.0.take_async().await.map(Number::get).map_err(named)
+    }
+
+    fn fill(&self, buffer: &mut [u64]) -> Result<(), (usize, Error)> {
         let filled = fill(buffer, Number::MIN, |numbers| self.0.fill(numbers));
         filled.map_err(|(filled, error)| (filled, named(error)))
     }
 
-    /// The state, as a JSON object.
-    #[must_use]
-    pub fn status(&self) -> String {
+    /// It waits no longer than `max_wait`.
+    fn at_hand(&self) -> usize {
+        usize::MAX
+    }
+
+    fn status(&self) -> String {
         status::tag(self.0.tag(), &self.0.status())
     }
 }
 
 /// The error, about segments.
 #[cold]
-pub(crate) fn named(error: impl Into<Error>) -> Error {
+fn named(error: impl Into<Error>) -> Error {
     error.into().about("the segments")
 }
 

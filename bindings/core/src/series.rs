@@ -9,7 +9,7 @@ use uidring_args::with_causes;
 use crate::error::Error;
 use crate::options::{self, NewSeries, SeriesOptions};
 use crate::status;
-use crate::store::opened;
+use crate::store::{Close, Open, open_store};
 
 /// The most numbers of one call.
 const MOST: u64 = 1_000_000;
@@ -36,16 +36,12 @@ pub struct Issued {
     pub scope: Option<String>,
 }
 
-impl SeriesStore {
-    /// Opens the series of the store at `address`.
-    ///
-    /// # Errors
-    /// The options are wrong, or the store cannot be used.
-    pub fn open(address: &str, options: &[(&str, &str)]) -> Result<SeriesStore, Error> {
+impl Open for SeriesStore {
+    fn open(address: &str, options: &[(&str, &str)]) -> Result<SeriesStore, Error> {
         let options: SeriesOptions = options::parse(options)?;
         let loading = &options.loading;
         let builder = Series::builder()
-            .store(&opened(address, Some(loading.timeout))?)
+            .store(&open_store(address, Some(loading.timeout))?)
             .max_wait(loading.max_wait)
             .ahead(loading.ahead)
             .refresh(loading.refresh)
@@ -53,7 +49,15 @@ impl SeriesStore {
             .shutdown_deadline(loading.shutdown_deadline);
         Ok(SeriesStore { series: builder.build()?, used: Arc::default() })
     }
+}
 
+impl Close for SeriesStore {
+    fn close(&self) -> Result<(), Error> {
+        Ok(self.series.clone().shutdown()?)
+    }
+}
+
+impl SeriesStore {
     /// Creates a series, or finds one that is as it is asked for.
     ///
     /// # Errors
@@ -144,15 +148,6 @@ impl SeriesStore {
     pub fn status(&self, name: &str, scope: Option<&str>) -> Result<String, Error> {
         let series = self.get(name, scope)?;
         Ok(status::series(name, scope, &series.status()))
-    }
-
-    /// Ends all takes, and gives back what is left of each scope. A second close succeeds,
-    /// unless the first has failed.
-    ///
-    /// # Errors
-    /// Numbers have not been given back in time, and are lost. All takes have ended even so.
-    pub fn close(&self) -> Result<(), Error> {
-        Ok(self.series.clone().shutdown()?)
     }
 
     fn get(&self, name: &str, scope: Option<&str>) -> Result<SeriesGenerator, Error> {

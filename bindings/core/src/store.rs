@@ -1,4 +1,4 @@
-//! Opens the store that an address names.
+//! What a program opens by the address of a store, and closes.
 
 use std::time::Duration;
 
@@ -6,8 +6,29 @@ use uidring::{Audience, Store};
 
 use crate::error::Error;
 
-/// The store at `address`: the path of a SQLite file, or the address of a server.
-pub(crate) fn opened(address: &str, timeout: Option<Duration>) -> Result<Store, Error> {
+/// What a program opens by the address of a store.
+pub trait Open: Send + Sync + Sized + 'static {
+    /// Opens it at `address`: the path of a SQLite file, or the address of a server.
+    ///
+    /// # Errors
+    /// The options are wrong, or the store cannot be used.
+    fn open(address: &str, options: &[(&str, &str)]) -> Result<Self, Error>;
+}
+
+/// What a program closes.
+pub trait Close: Send + Sync + 'static {
+    /// Ends all takes, and gives back to the store what is left: a leased worker id, numbers. Of
+    /// keys, it overwrites the library's copy. A second close succeeds, unless the first has
+    /// failed.
+    ///
+    /// # Errors
+    /// The store has not got it back in time, so that numbers are lost. All takes have ended even
+    /// so.
+    fn close(&self) -> Result<(), Error>;
+}
+
+/// The store at `address`.
+pub(crate) fn open_store(address: &str, timeout: Option<Duration>) -> Result<Store, Error> {
     // What errors say of options is then said as a binding has them.
     Audience::Binding.set();
     let store = Store::open(address)?;

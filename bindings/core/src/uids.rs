@@ -13,10 +13,10 @@ use uidring::{
 use uidring_args::{build_on, with_causes};
 
 use crate::error::Error;
-use crate::fill::fill;
 use crate::options::{self, UidOptions};
+use crate::source::{Source, fill, tried};
 use crate::status;
-use crate::store::opened;
+use crate::store::{Close, Open, open_store};
 
 /// A generator of time-ordered ids. Clones are cheap, and each is a handle of the same.
 #[derive(Clone, Debug)]
@@ -36,13 +36,8 @@ pub struct Parts {
     pub sequence: u64,
 }
 
-impl Uids {
-    /// Opens a generator with a worker id from the store at `address`: the path of a SQLite file,
-    /// or the address of a server.
-    ///
-    /// # Errors
-    /// The options are wrong, or the store gives no worker id.
-    pub fn open(address: &str, options: &[(&str, &str)]) -> Result<Uids, Error> {
+impl Open for Uids {
+    fn open(address: &str, options: &[(&str, &str)]) -> Result<Uids, Error> {
         let options: UidOptions = options::parse(options)?;
         if options.state.is_some() {
             return Err(Error::argument(
@@ -53,7 +48,7 @@ impl Uids {
         let asked = asked_layout(&options)?;
         let asked_well = options.generator.check_asked(asked);
         asked_well.map_err(|problem| Error::argument(options::of_uids(problem)))?;
-        let store = opened(address, options.timeout)?;
+        let store = open_store(address, options.timeout)?;
         // Before a file is made for it.
         if asked.is_some() || store.file().is_some_and(|file| !file.exists()) {
             options.generator.check(asked.unwrap_or_default())?;
@@ -61,7 +56,48 @@ impl Uids {
         let registry = store.registry_with((&options.generator.terms()).into())?;
         Ok(Uids::of(build_on(builder(&options), registry, asked)?))
     }
+}
 
+impl Close for Uids {
+    fn close(&self) -> Result<(), Error> {
+        // ORDERING: as in `worker_id`.
+        self.is_closed.store(true, Ordering::Relaxed);
+        Ok(self.generator.clone().shutdown()?)
+    }
+}
+
+impl Source for Uids {
+    #[inline]
+    fn take(&self) -> Result<u64, Error> {
+        match self.generator.take() {
+            Ok(uid) => Ok(uid.get()),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    #[inline]
+    fn try_take(&self) -> Result<Option<u64>, Error> {
+        tried(self.generator.try_take(), failed)
+    }
+
+    async fn take_async(&self) -> Result<u64, Error> {
+        self.generator.take_async().await.map(Uid::get).map_err(failed)
+    }
+
+    fn fill(&self, buffer: &mut [u64]) -> Result<(), (usize, Error)> {
+        fill(buffer, Uid::MIN, |uids| self.generator.fill(uids))
+    }
+
+    fn at_hand(&self) -> usize {
+        usize::try_from(self.generator.status().available).unwrap_or(usize::MAX)
+    }
+
+    fn status(&self) -> String {
+        status::uids(&self.generator.status(), &self.layout())
+    }
+}
+
+impl Uids {
     /// Opens a generator with a worker id of the caller's own, which no other generator may have.
     /// Without the option `state`, a restart may repeat UIDs.
     ///
@@ -93,33 +129,6 @@ impl Uids {
 
     fn of(generator: UidGenerator) -> Uids {
         Uids { generator, is_closed: Arc::default() }
-    }
-
-    /// The generator itself.
-    #[must_use]
-    pub fn generator(&self) -> &UidGenerator {
-        &self.generator
-    }
-
-    /// Takes a UID. Lock-free, unless it has to wait.
-    ///
-    /// # Errors
-    /// There is no UID for now, or the generator has ended.
-    #[inline]
-    pub fn take(&self) -> Result<u64, Error> {
-        match self.generator.take() {
-            Ok(uid) => Ok(uid.get()),
-            Err(error) => Err(failed(error)),
-        }
-    }
-
-    /// Fills `buffer` with UIDs, which ascend within one worker id.
-    ///
-    /// # Errors
-    /// As [`take`](Uids::take), with how many UIDs from the start of the buffer are new and the
-    /// caller's to use.
-    pub fn fill(&self, buffer: &mut [u64]) -> Result<(), (usize, Error)> {
-        fill(buffer, Uid::MIN, |uids| self.generator.fill(uids))
     }
 
     /// Decodes a UID of this generator's layout.
@@ -179,23 +188,6 @@ impl Uids {
             Some(TakeError::Forked) => Some("forked"),
             _ => None,
         }
-    }
-
-    /// The state, as a JSON object.
-    #[must_use]
-    pub fn status(&self) -> String {
-        status::uids(&self.generator.status(), &self.layout())
-    }
-
-    /// Ends all takes, and gives a leased worker id back. A second close succeeds,
-    /// unless the first has failed.
-    ///
-    /// # Errors
-    /// The worker id has not been given back in time. The generator has ended even so.
-    pub fn close(&self) -> Result<(), Error> {
-        // ORDERING: as in `worker_id`.
-        self.is_closed.store(true, Ordering::Relaxed);
-        Ok(self.generator.clone().shutdown()?)
     }
 }
 

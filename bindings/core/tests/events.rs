@@ -6,8 +6,8 @@ use std::iter;
 use std::thread;
 use std::time::Duration;
 
-use uidring_bindings::Uids;
 use uidring_bindings::events::{self, Event, Level, Value};
+use uidring_bindings::{Close as _, Open as _, Uids};
 
 fn open_and_close() {
     Uids::fixed(7, &[("epoch", "2026-01-01")]).unwrap().close().unwrap();

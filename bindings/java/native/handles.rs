@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jni::EnvUnowned;
 use jni::objects::{JClass, JString};
 use jni::sys::jlong;
-use uidring_bindings::Error;
+use uidring_bindings::{Close, Open};
 
 use crate::errors::call;
 use crate::texts::{JStrings, Options, text};
@@ -46,16 +46,27 @@ pub(crate) fn give<T: Any + Send + Sync>(value: T) -> jlong {
 }
 
 /// Opens what the address of a store and options name, and gives it away.
-pub(crate) fn open<'local, T: Any + Send + Sync>(
-    env: &mut EnvUnowned<'local>,
-    address: &JString<'local>,
-    options: &JStrings<'local>,
-    open: impl Fn(&str, &[(&str, &str)]) -> Result<T, Error>,
+pub(crate) extern "system" fn open<'local, T: Open>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    address: JString<'local>,
+    options: JStrings<'local>,
 ) -> jlong {
-    call(env, |env| {
-        let (address, options) = (text(env, address)?, Options::read(env, options)?);
-        Ok(give(open(&address, &options.pairs())?))
+    call(&mut env, |env| {
+        let (address, options) = (text(env, &address)?, Options::read(env, &options)?);
+        Ok(give(T::open(&address, &options.pairs())?))
     })
+}
+
+/// Closes what a handle stands for. Java frees the handle later.
+pub(crate) extern "system" fn close<T: Close>(
+    mut env: EnvUnowned<'_>,
+    _: JClass<'_>,
+    handle: jlong,
+) {
+    // SAFETY: the Java object keeps its handle of this type alive during the call.
+    let value = unsafe { value::<T>(handle) };
+    call(&mut env, |_| Ok(value.close()?));
 }
 
 /// The address that a handle is. It was a `usize` in [`give`], and is one again.

@@ -17,6 +17,7 @@ mod masked;
 mod methods;
 mod numbers;
 mod series;
+mod takes;
 mod texts;
 mod uids;
 mod waits;

@@ -8,7 +8,7 @@ use jni::sys::jlong;
 use uidring_bindings::{Error, MaskedIds, OpaqueIds, Zeroizing, not_an_id};
 
 use crate::errors::call;
-use crate::handles::{give, value};
+use crate::handles::{self, give, value};
 use crate::methods::Method;
 use crate::texts::text;
 
@@ -18,11 +18,11 @@ pub(crate) fn methods() -> [Method; 9] {
         Method("mask", "(JJ)J", mask as *mut c_void),
         Method("maskMany", "(J[J)[J", mask_many as *mut c_void),
         Method("unmask", "(JJ)J", unmask as *mut c_void),
-        Method("closeMasked", "(J)V", close_masked as *mut c_void),
+        Method("closeMasked", "(J)V", handles::close::<MaskedIds> as *mut c_void),
         Method("newOpaque", "(Ljava/lang/String;Ljava/lang/String;)J", new_opaque as *mut c_void),
         Method("encode", "(JJ)Ljava/lang/String;", encode as *mut c_void),
         Method("decode", "(JLjava/lang/String;)J", decode as *mut c_void),
-        Method("closeOpaque", "(J)V", close_opaque as *mut c_void),
+        Method("closeOpaque", "(J)V", handles::close::<OpaqueIds> as *mut c_void),
     ]
 }
 
@@ -85,15 +85,6 @@ extern "system" fn unmask(
     call(&mut env, |_| Ok(masked.unmask(id(form, "a masked id")?)?.cast_signed()))
 }
 
-extern "system" fn close_masked(mut env: EnvUnowned<'_>, _: JClass<'_>, handle: jlong) {
-    // SAFETY: as in `mask`.
-    let masked = unsafe { value::<MaskedIds>(handle) };
-    call(&mut env, |_| {
-        masked.close();
-        Ok(())
-    });
-}
-
 extern "system" fn new_opaque<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
@@ -126,13 +117,4 @@ extern "system" fn decode<'local>(
     // SAFETY: as in `mask`.
     let opaque = unsafe { value::<OpaqueIds>(handle) };
     call(&mut env, |env| Ok(opaque.decode(&text(env, &form)?)?.cast_signed()))
-}
-
-extern "system" fn close_opaque(mut env: EnvUnowned<'_>, _: JClass<'_>, handle: jlong) {
-    // SAFETY: as in `mask`.
-    let opaque = unsafe { value::<OpaqueIds>(handle) };
-    call(&mut env, |_| {
-        opaque.close();
-        Ok(())
-    });
 }

@@ -14,7 +14,11 @@ use crate::texts::{JStrings, Options, optional, strings, text};
 
 pub(crate) fn methods() -> [Method; 8] {
     [
-        Method("openSeries", "(Ljava/lang/String;[Ljava/lang/String;)J", open as *mut c_void),
+        Method(
+            "openSeries",
+            "(Ljava/lang/String;[Ljava/lang/String;)J",
+            handles::open::<SeriesStore> as *mut c_void,
+        ),
         Method(
             "createSeries",
             "(JLjava/lang/String;Ljava/lang/String;[Ljava/lang/String;)V",
@@ -45,17 +49,8 @@ pub(crate) fn methods() -> [Method; 8] {
             "(JLjava/lang/String;Ljava/lang/String;)Ljava/lang/String;",
             status as *mut c_void,
         ),
-        Method("closeSeries", "(J)V", close as *mut c_void),
+        Method("closeSeries", "(J)V", handles::close::<SeriesStore> as *mut c_void),
     ]
-}
-
-extern "system" fn open<'local>(
-    mut env: EnvUnowned<'local>,
-    _: JClass<'local>,
-    address: JString<'local>,
-    options: JStrings<'local>,
-) -> jlong {
-    handles::open(&mut env, &address, &options, SeriesStore::open)
 }
 
 extern "system" fn create<'local>(
@@ -172,10 +167,4 @@ extern "system" fn status<'local>(
         let status = series.status(&name, scope.as_deref())?;
         Ok(env.new_string(status)?)
     })
-}
-
-extern "system" fn close(mut env: EnvUnowned<'_>, _: JClass<'_>, handle: jlong) {
-    // SAFETY: as in `create`.
-    let series = unsafe { value::<SeriesStore>(handle) };
-    call(&mut env, |_| Ok(series.close()?));
 }

@@ -18,15 +18,12 @@ use std::time::Duration;
 use jni::EnvUnowned;
 use jni::objects::{JClass, JLongArray};
 use jni::sys::{jint, jlong};
-use uidring::TakeError;
-use uidring_bindings::{Error, TagNumbers, Uids};
+use uidring_bindings::{Error, Source, TagNumbers, Uids};
 
 use crate::errors::{Failure, call};
 use crate::handles::{give, value};
 use crate::methods::Method;
-
-/// Numbers that are copied to an array of Java's at once.
-const AT_ONCE: usize = 512;
+use crate::takes::AT_ONCE;
 
 pub(crate) fn methods() -> [Method; 8] {
     [
@@ -42,38 +39,6 @@ pub(crate) fn methods() -> [Method; 8] {
 }
 
 type Taking = Pin<Box<dyn Future<Output = Result<u64, Error>> + Send>>;
-
-/// What numbers are taken from.
-trait Source: Clone + Send + Sync + 'static {
-    /// Takes a number if there is one now.
-    fn try_take(&self) -> Option<u64>;
-
-    fn take_async(self) -> Taking;
-}
-
-impl Source for Uids {
-    fn try_take(&self) -> Option<u64> {
-        self.generator().try_take().ok().map(uidring::Uid::get)
-    }
-
-    fn take_async(self) -> Taking {
-        let taken = move |taken: Result<uidring::Uid, TakeError>| Ok(taken?.get());
-        Box::pin(async move { taken(self.generator().take_async().await) })
-    }
-}
-
-impl Source for TagNumbers {
-    fn try_take(&self) -> Option<u64> {
-        self.generator().try_take().ok().map(uidring::segment::Number::get)
-    }
-
-    fn take_async(self) -> Taking {
-        Box::pin(async move {
-            let taken = self.generator().take_async().await;
-            taken.map(uidring::segment::Number::get).map_err(TagNumbers::failed)
-        })
-    }
-}
 
 /// A take that waits.
 struct Waiting {
@@ -127,7 +92,7 @@ extern "system" fn try_take<S: Source>(
 ) -> jlong {
     // SAFETY: the Java object keeps its handle of this type alive during the call.
     let source = unsafe { value::<S>(handle) };
-    call(&mut env, |_| Ok(source.try_take().unwrap_or_default().cast_signed()))
+    call(&mut env, |_| Ok(source.try_take()?.unwrap_or_default().cast_signed()))
 }
 
 /// Fills an array from an element on with the numbers that there are now, at most [`AT_ONCE`].
@@ -144,7 +109,7 @@ extern "system" fn try_fill<'local, S: Source>(
     call(&mut env, |env| {
         let start = usize::try_from(from).unwrap_or(usize::MAX);
         let most = array.len(env)?.saturating_sub(start).min(AT_ONCE);
-        let taken = std::iter::from_fn(|| source.try_take()).take(most);
+        let taken = std::iter::from_fn(|| source.try_take().ok().flatten()).take(most);
         let numbers: Vec<jlong> = taken.map(u64::cast_signed).collect();
         array.set_region(env, from, &numbers)?;
         Ok(jint::try_from(numbers.len()).unwrap_or(jint::MAX))
@@ -162,8 +127,10 @@ extern "system" fn begin<S: Source>(
     // SAFETY: as in `try_take`.
     let source = unsafe { value::<S>(handle) };
     call(&mut env, |_| {
-        let taking = Mutex::new(source.clone().take_async());
-        let waiting = Waiting { taking, waker: Waker::from(Arc::new(Named(name))) };
+        let source = source.clone();
+        let taking: Taking = Box::pin(async move { source.take_async().await });
+        let waiting =
+            Waiting { taking: Mutex::new(taking), waker: Waker::from(Arc::new(Named(name))) };
         match waiting.poll()? {
             0 => Ok(-give(waiting)),
             number => Ok(number),

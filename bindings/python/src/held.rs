@@ -4,8 +4,9 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use pyo3::{PyClass, PyClassInitializer};
-use uidring_bindings::Error;
+use uidring_bindings::{Close, Error, Open};
 
 use crate::convert;
 use crate::errors::apart;
@@ -21,9 +22,27 @@ impl<T: Send> Held<T> {
     }
 }
 
+impl<T: Close> Held<T> {
+    /// Closes what the object holds. Other threads run Python meanwhile.
+    pub fn close(&self, py: Python<'_>) -> PyResult<()> {
+        apart(py, || self.0.close())
+    }
+}
+
+/// Opens what an object holds at an address, as [`open_with`] does.
+pub fn open<'py, T: Open, H: PyClass + Into<PyClassInitializer<H>>>(
+    address: &Bound<'py, PyAny>,
+    options: Option<&Bound<'py, PyDict>>,
+    holder: impl FnOnce(Held<T>) -> H,
+) -> PyResult<Bound<'py, H>> {
+    let py = address.py();
+    let (address, options) = (convert::address(address)?, convert::options(py, options)?);
+    open_with(py, holder, || T::open(&address, &convert::borrowed(&options)))
+}
+
 /// Opens what an object holds, which is closed when the program ends. What happens to it is told to
 /// Python's log.
-pub fn open<T: Send, H: PyClass + Into<PyClassInitializer<H>>>(
+pub fn open_with<T: Send, H: PyClass + Into<PyClassInitializer<H>>>(
     py: Python<'_>,
     holder: impl FnOnce(Held<T>) -> H,
     open: impl FnOnce() -> Result<T, Error> + Send,

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use uidring_bindings::{MaskedIds, OpaqueIds, Zeroizing};
+use uidring_bindings::{Close as _, MaskedIds, OpaqueIds, Zeroizing};
 
 use crate::convert::whole;
 use crate::ending;
@@ -63,8 +63,8 @@ impl Masked {
     }
 
     /// Overwrites the library's copy of the keys. A second close does nothing.
-    fn close(&self) {
-        self.0.close();
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.close().map_err(|error| raised(py, &error))
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
@@ -72,8 +72,8 @@ impl Masked {
     }
 
     #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, _exception: &Bound<'_, PyAny>) {
-        self.close();
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.close(py)
     }
 }
 
@@ -118,8 +118,8 @@ impl Opaque {
     }
 
     /// Overwrites the library's copy of the keys. A second close does nothing.
-    fn close(&self) {
-        self.0.close();
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.close().map_err(|error| raised(py, &error))
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
@@ -127,7 +127,7 @@ impl Opaque {
     }
 
     #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, _exception: &Bound<'_, PyAny>) {
-        self.close();
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.close(py)
     }
 }

@@ -1,10 +1,9 @@
-//! [`Source`]: taking numbers from a generator of UIDs or from a tag.
+//! Taking numbers from a [`Source`]: a generator of UIDs, or a tag.
 
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use uidring::TakeError;
-use uidring_bindings::{Error, TagNumbers, Uids, guarded};
+use uidring_bindings::{Source, guarded};
 
 use crate::buffer::Numbers;
 use crate::errors::raised;
@@ -20,91 +19,25 @@ const CHUNK: usize = 8192;
 /// as many meanwhile, and where there are too few, it waits without looking for signals.
 const SHARE: usize = 16;
 
-/// A generator of UIDs, or a tag.
-pub trait Source: Sync {
-    fn try_take(&self) -> Result<u64, TakeError>;
-    fn take_async(&self) -> impl Future<Output = Result<u64, TakeError>> + Send;
-
-    /// What a take fails with, for people.
-    fn failed(error: TakeError) -> Error;
-
-    fn fill(&self, numbers: &mut [u64]) -> Result<(), (usize, Error)>;
-
-    /// How many numbers `fill` gives now without a long wait.
-    fn at_hand(&self) -> usize;
-}
-
-impl Source for Uids {
-    #[inline]
-    fn try_take(&self) -> Result<u64, TakeError> {
-        self.generator().try_take().map(uidring::Uid::get)
-    }
-
-    async fn take_async(&self) -> Result<u64, TakeError> {
-        self.generator().take_async().await.map(uidring::Uid::get)
-    }
-
-    fn failed(error: TakeError) -> Error {
-        error.into()
-    }
-
-    fn fill(&self, numbers: &mut [u64]) -> Result<(), (usize, Error)> {
-        Uids::fill(self, numbers)
-    }
-
-    fn at_hand(&self) -> usize {
-        usize::try_from(self.generator().status().available).unwrap_or(usize::MAX)
-    }
-}
-
-impl Source for TagNumbers {
-    #[inline]
-    fn try_take(&self) -> Result<u64, TakeError> {
-        self.generator().try_take().map(uidring::segment::Number::get)
-    }
-
-    async fn take_async(&self) -> Result<u64, TakeError> {
-        self.generator().take_async().await.map(uidring::segment::Number::get)
-    }
-
-    fn failed(error: TakeError) -> Error {
-        TagNumbers::failed(error)
-    }
-
-    fn fill(&self, numbers: &mut [u64]) -> Result<(), (usize, Error)> {
-        TagNumbers::fill(self, numbers)
-    }
-
-    /// It waits no longer than `max_wait`.
-    fn at_hand(&self) -> usize {
-        usize::MAX
-    }
-}
-
 /// Takes a number. If it has to wait, other threads run meanwhile.
 #[inline]
 pub fn take<S: Source>(py: Python<'_>, source: &S) -> PyResult<u64> {
-    match guarded(|| Ok(source.try_take())).map_err(|error| raised(py, &error))? {
-        Ok(number) => Ok(number),
+    match take_at_once(py, source)? {
+        Some(number) => Ok(number),
         // It says as well whether waiting helps.
-        Err(_) => wait(py, source.take_async(), S::failed, None),
+        None => wait(py, source.take_async(), None),
     }
 }
 
 /// Takes a number for a task, on a thread that waits until `stop` is set.
 pub fn take_until<S: Source>(py: Python<'_>, source: &S, stop: &Bound<'_, PyAny>) -> PyResult<u64> {
-    wait(py, source.take_async(), S::failed, Some(stop))
+    wait(py, source.take_async(), Some(stop))
 }
 
 /// Takes a number if there is one. `None` if it may be worth waiting for one.
+#[inline]
 pub fn take_at_once<S: Source>(py: Python<'_>, source: &S) -> PyResult<Option<u64>> {
-    match source.try_take() {
-        Ok(number) => Ok(Some(number)),
-        Err(error @ (TakeError::ShutDown | TakeError::Forked)) => {
-            Err(raised(py, &S::failed(error)))
-        }
-        Err(_) => Ok(None),
-    }
+    guarded(|| source.try_take()).map_err(|error| raised(py, &error))
 }
 
 /// Takes `count` numbers as a list. If that fails half-way, the exception has those that were

@@ -5,7 +5,7 @@ use std::sync::RwLock;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use uidring_bindings::{Numbers, TagNumbers};
+use uidring_bindings::{Numbers, Source as _, TagNumbers};
 
 use crate::convert;
 use crate::errors::apart;
@@ -45,10 +45,7 @@ impl Segments {
         address: &Bound<'py, PyAny>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, Segments>> {
-        let py = address.py();
-        let (address, options) = (convert::address(address)?, convert::options(py, options)?);
-        let holder = |numbers| Segments { numbers, used: RwLock::default() };
-        held::open(py, holder, || Numbers::open(&address, &convert::borrowed(&options)))
+        held::open(address, options, |numbers| Segments { numbers, used: RwLock::default() })
     }
 
     /// Creates a tag, or finds one that is as it is asked for.
@@ -99,7 +96,7 @@ impl Segments {
     /// Ends all takes, and gives back what is left of each tag. A second close does nothing,
     /// unless the first has failed.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        apart(py, || self.numbers.close())
+        self.numbers.close(py)
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {

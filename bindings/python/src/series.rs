@@ -28,9 +28,7 @@ impl Series {
         address: &Bound<'py, PyAny>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, Series>> {
-        let py = address.py();
-        let (address, options) = (convert::address(address)?, convert::options(py, options)?);
-        held::open(py, Series, || SeriesStore::open(&address, &convert::borrowed(&options)))
+        held::open(address, options, Series)
     }
 
     /// Creates a series, or finds one that is as it is asked for.
@@ -118,7 +116,7 @@ impl Series {
     /// Ends all takes, and gives back what is left of each scope. A second close does nothing,
     /// unless the first has failed.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        apart(py, || self.0.close())
+        self.0.close(py)
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {

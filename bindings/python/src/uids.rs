@@ -2,10 +2,10 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use uidring_bindings::Uids;
+use uidring_bindings::{Source as _, Uids};
 
 use crate::convert;
-use crate::errors::{apart, raised};
+use crate::errors::raised;
 use crate::held::{self, Held};
 use crate::numbers;
 
@@ -36,9 +36,7 @@ impl UidGenerator {
         address: &Bound<'py, PyAny>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, UidGenerator>> {
-        let py = address.py();
-        let (address, options) = (convert::address(address)?, convert::options(py, options)?);
-        held::open(py, UidGenerator, || Uids::open(&address, &convert::borrowed(&options)))
+        held::open(address, options, UidGenerator)
     }
 
     /// Opens a generator with a worker id of your own, which no other generator may have at a time.
@@ -58,7 +56,7 @@ impl UidGenerator {
         let py = worker.py();
         let worker = convert::whole(worker, "a worker id is a whole number from 0 on")?;
         let options = convert::options(py, options)?;
-        held::open(py, UidGenerator, || Uids::fixed(worker, &convert::borrowed(&options)))
+        held::open_with(py, UidGenerator, || Uids::fixed(worker, &convert::borrowed(&options)))
     }
 
     /// Takes a UID.
@@ -144,7 +142,7 @@ impl UidGenerator {
     /// Ends all takes, and gives a leased worker id back. A second close does nothing, unless
     /// the first has failed.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        apart(py, || self.0.close())
+        self.0.close(py)
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {

@@ -7,8 +7,7 @@ use std::thread::{self, Thread};
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use uidring::TakeError;
-use uidring_bindings::{Error, guarded};
+use uidring_bindings::{Error, Kind, guarded};
 
 use crate::ending;
 use crate::errors::raised;
@@ -32,8 +31,7 @@ impl Wake for Parked {
 #[inline(never)]
 pub fn wait(
     py: Python<'_>,
-    taken: impl Future<Output = Result<u64, TakeError>> + Send,
-    failed: fn(TakeError) -> Error,
+    taken: impl Future<Output = Result<u64, Error>> + Send,
     stop: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
     let mut taken = pin!(taken);
@@ -41,7 +39,7 @@ pub fn wait(
     loop {
         let polled = py.detach(|| {
             guarded(|| match taken.as_mut().poll(&mut Context::from_waker(&waker)) {
-                Poll::Ready(taken) => taken.map(Some).map_err(failed),
+                Poll::Ready(taken) => taken.map(Some),
                 Poll::Pending => {
                     thread::park_timeout(PAUSE);
                     Ok(None)
@@ -55,8 +53,7 @@ pub fn wait(
         if let Some(stop) = stop
             && ending::call(py, || stop.getattr(interned!(py, "is_set")?), ())?.is_truthy()?
         {
-            let error =
-                Error { kind: uidring_bindings::Kind::Unavailable, message: STOPPED.into() };
+            let error = Error { kind: Kind::Unavailable, message: STOPPED.into() };
             return Err(raised(py, &error));
         }
     }

@@ -5,10 +5,12 @@ use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use http_body_util::BodyExt as _;
 use hyper::body::Body as _;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
 use crate::app::App;
+use crate::http::params;
 use crate::http::problem::Problem;
 
 /// Reads a JSON object. Where it is no `T`, the problem has this title and says what a `T` has.
@@ -24,6 +26,41 @@ pub(crate) async fn json<T: DeserializeOwned>(
     object(&bytes).map_err(|error| {
         Problem::bad_request("bad-body", title).detail(format!("{error}; it {fields}"))
     })
+}
+
+/// A number, or a text with a number, because JavaScript has no exact numbers above 2^53.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Number {
+    Number(u64),
+    Text(String),
+}
+
+impl Number {
+    pub(crate) fn value(&self, name: &str) -> Result<u64, Problem> {
+        let number = match self {
+            Number::Number(number) if *number >= 1 << 53 => {
+                let detail = format!(
+                    "{name} may have been rounded, as JavaScript does with integers from 2^53 on; \
+                     send it as a string"
+                );
+                return Err(Problem::bad_request("bad-number", "a number may be another one")
+                    .detail(detail)
+                    .value(&number.to_string()));
+            }
+            Number::Number(number) => params::number(&number.to_string(), u64::MAX >> 1),
+            Number::Text(text) => params::number(text, u64::MAX >> 1),
+        };
+        number.ok_or_else(|| {
+            let value = match self {
+                Number::Number(number) => number.to_string(),
+                Number::Text(text) => text.clone(),
+            };
+            Problem::bad_request("bad-number", "a number is out of its range")
+                .detail(format!("{name} is a whole number from 1 to {}", u64::MAX >> 1))
+                .value(&value)
+        })
+    }
 }
 
 /// Reads the whole body, of `most` bytes and of `--max-body` at most.

@@ -1,4 +1,4 @@
-//! A counter with one writer.
+//! A counter with one writer, and counts as floats.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,4 +16,10 @@ impl Counter {
         // ORDERING: a statistic.
         self.0.load(Ordering::Relaxed)
     }
+}
+
+/// A count for rates, charts and metrics, which show 53 bits of it at most.
+#[allow(clippy::cast_precision_loss)]
+pub(crate) fn float(count: u64) -> f64 {
+    count as f64
 }

@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::stats::counter::float;
 use crate::stats::counters::{Counters, sum};
 use crate::stats::requests::Traffic;
 
@@ -101,11 +102,6 @@ impl TagRates {
             TagRate { here, all: here + per_second(to_clients, before.to_clients) }
         }
     }
-}
-
-#[allow(clippy::cast_precision_loss)] // a rate is for people
-fn float(number: u64) -> f64 {
-    number as f64
 }
 
 /// Totals since the start.

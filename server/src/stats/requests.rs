@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::routes::Route;
 use crate::stats::commands::Commands;
-use crate::stats::counter::Counter;
+use crate::stats::counter::{Counter, float};
 use crate::stats::times::{BOUNDS_US, Buckets, TimeTotals, Times};
 
 /// The statuses that have a counter of their own.
@@ -100,9 +100,6 @@ impl Traffic {
     /// The response time in seconds that this part of the answers did not exceed. Within a bucket,
     /// times are assumed to be spread evenly. Times above the last bound count as the last bound.
     pub(crate) fn quantile(&self, part: f64) -> Option<f64> {
-        // Counts and bounds are far below 2^53.
-        #[allow(clippy::cast_precision_loss)]
-        let float = |number: u64| number as f64;
         let rank = float(self.count()) * part;
         let (mut below, mut start) = (0.0, 0.0);
         for (index, &count) in self.buckets.iter().enumerate() {

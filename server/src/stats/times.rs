@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::stats::counter::Counter;
+use crate::stats::counter::{Counter, float};
 
 /// The upper ends of the histogram's buckets, in microseconds.
 pub(crate) const BOUNDS_US: [u32; 16] = [
@@ -62,9 +62,6 @@ impl TimeTotals {
             (bound, count)
         });
         let buckets = buckets.collect();
-        // A float keeps the first 15 digits.
-        #[allow(clippy::cast_precision_loss)]
-        let seconds = nanos as f64 / 1e9;
-        TimeTotals { buckets, count, seconds }
+        TimeTotals { buckets, count, seconds: float(nanos) / 1e9 }
     }
 }

@@ -4,7 +4,6 @@
 #![no_main]
 
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
@@ -13,37 +12,24 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 use uidring::registry::{Lease, LeaseKind, RegistryAdmin, Request, WorkerRegistry};
 use uidring::{Layout, RegistryOptions, Store};
-use uidring_fuzz::{folder, number, unsigned};
-
-struct Files {
-    path: PathBuf,
-    db: Connection,
-}
+use uidring_fuzz::{File, number, unsigned};
 
 thread_local! {
-    static FILES: Files = start();
-}
-
-fn start() -> Files {
-    let path = folder().join("ids.db");
-    Store::open(&path).unwrap().registry().unwrap();
-    let db = Connection::open(&path).unwrap();
-    db.execute_batch("PRAGMA ignore_check_constraints = ON; PRAGMA synchronous = OFF").unwrap();
-    Files { path, db }
+    static FILE: File = File::new(|store| drop(store.registry().unwrap()));
 }
 
 fuzz_target!(|data: &[u8]| {
-    FILES.with(|files| {
-        let _ = check(files, &mut Unstructured::new(data));
+    FILE.with(|file| {
+        let _ = check(file, &mut Unstructured::new(data));
     });
 });
 
-fn check(files: &Files, input: &mut Unstructured<'_>) -> Result<()> {
-    write(&files.db, input)?;
+fn check(file: &File, input: &mut Unstructured<'_>) -> Result<()> {
+    write(&file.db, input)?;
     let layout = *input.choose(&[Layout::DEFAULT, Layout::TWITTER, Layout::JS_SAFE])?;
     let most = layout.max_worker();
     let (options, ids) = options(input, most)?;
-    let Ok(mut registry) = Store::open(&files.path).unwrap().registry_with(options) else {
+    let Ok(mut registry) = Store::open(&file.path).unwrap().registry_with(options) else {
         return Ok(());
     };
     let _ = (registry.workers(), registry.ids(), registry.last_assigned());
@@ -54,7 +40,7 @@ fn check(files: &Files, input: &mut Unstructured<'_>) -> Result<()> {
     for _ in 0..input.int_in_range(1..=4)? {
         let now = unsigned(input)?.min(layout.max_tick());
         let latest = now.saturating_add(unsigned(input)?).min(layout.max_tick());
-        let before = largest(&files.db);
+        let before = largest(&file.db);
         let Ok(lease) = registry.assign(&Request::new(layout, now, latest)) else { continue };
         let row = format!("{lease:?} of {layout}, now {now}");
         assert!(ids.contains(&lease.worker) && lease.worker <= most, "{row}");

@@ -3,52 +3,42 @@
 
 #![no_main]
 
-use std::path::PathBuf;
-
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 use uidring::segment::{Segment, SegmentSource, Tag};
 use uidring::{Store, Table};
-use uidring_fuzz::{folder, number, unsigned};
+use uidring_fuzz::{File, number, unsigned};
 
 const TAG: &str = "orders";
 
-struct Files {
-    path: PathBuf,
-    db: Connection,
-}
-
 thread_local! {
-    static FILES: Files = start();
+    static FILE: File = start();
 }
 
-fn start() -> Files {
-    let path = folder().join("ids.db");
-    Store::open(&path).unwrap().segments().unwrap();
-    let db = Connection::open(&path).unwrap();
-    // Values of any kind, as other programs and other databases have them.
-    db.execute_batch(
-        "PRAGMA ignore_check_constraints = ON; PRAGMA synchronous = OFF;
-         CREATE TABLE leaf_alloc (biz_tag, max_id, step, description, update_time);
-         CREATE TABLE tiny_id_info (id, biz_type, begin_id, max_id, step, delta, remainder,
-                                    create_time, update_time, version);",
-    )
-    .unwrap();
-    Files { path, db }
+fn start() -> File {
+    let file = File::new(|store| drop(store.segments().unwrap()));
+    file.db
+        .execute_batch(
+            "CREATE TABLE leaf_alloc (biz_tag, max_id, step, description, update_time);
+             CREATE TABLE tiny_id_info (id, biz_type, begin_id, max_id, step, delta, remainder,
+                                        create_time, update_time, version);",
+        )
+        .unwrap();
+    file
 }
 
 fuzz_target!(|data: &[u8]| {
-    FILES.with(|files| {
-        let _ = check(files, &mut Unstructured::new(data));
+    FILE.with(|file| {
+        let _ = check(file, &mut Unstructured::new(data));
     });
 });
 
-fn check(files: &Files, input: &mut Unstructured<'_>) -> Result<()> {
+fn check(file: &File, input: &mut Unstructured<'_>) -> Result<()> {
     let table = *input.choose(&[Table::Own, Table::Leaf, Table::TinyId])?;
-    write(&files.db, table, input)?;
-    let source = Store::open(&files.path).unwrap().segments_in(table).unwrap();
+    write(&file.db, table, input)?;
+    let source = Store::open(&file.path).unwrap().segments_in(table).unwrap();
     let _ = source.tags();
     if input.ratio(1, 8)? {
         let _ = source.create(TAG, &Tag::new().first(unsigned(input)?));
@@ -56,12 +46,12 @@ fn check(files: &Files, input: &mut Unstructured<'_>) -> Result<()> {
     let mut given: Vec<Segment> = Vec::new();
     for _ in 0..input.int_in_range(1..=4)? {
         let count = if input.arbitrary()? { Some(unsigned(input)?) } else { None };
-        let before = end(&files.db, table);
+        let before = end(&file.db, table);
         let Ok(segment) = source.load(TAG, count) else {
-            assert_eq!(end(&files.db, table), before, "a load that failed changed the row");
+            assert_eq!(end(&file.db, table), before, "a load that failed changed the row");
             return Ok(());
         };
-        within(&files.db, table, &segment, before);
+        within(&file.db, table, &segment, before);
         for other in &given {
             assert!(last(other) < i128::from(segment.first), "{segment:?} after {other:?}");
         }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
+use rusqlite::Connection;
+use uidring::Store;
 
 /// A number, mostly one of those near which bounds are.
 ///
@@ -59,4 +61,28 @@ where
 #[must_use]
 pub fn folder() -> PathBuf {
     tempfile::tempdir().unwrap().keep()
+}
+
+/// A SQLite file that uidring has made, and a connection that writes to it what other programs and
+/// other databases may have: values of any kind.
+pub struct File {
+    pub path: PathBuf,
+    pub db: Connection,
+}
+
+impl File {
+    /// A file with the tables that `make` makes.
+    ///
+    /// # Panics
+    ///
+    /// There is no place for it.
+    #[must_use]
+    pub fn new(make: impl FnOnce(Store)) -> File {
+        let path = folder().join("ids.db");
+        make(Store::open(&path).unwrap());
+        let db = Connection::open(&path).unwrap();
+        let pragmas = "PRAGMA ignore_check_constraints = ON; PRAGMA synchronous = OFF";
+        db.execute_batch(pragmas).unwrap();
+        File { path, db }
+    }
 }

@@ -24,3 +24,15 @@ impl<R: PartialEq> Rules<R> {
         self.without != Some(rule)
     }
 }
+
+/// Notes as `broken` the first promise that is not kept.
+fn promise(broken: &mut Option<&'static str>, promise: &'static str, is_kept: bool) {
+    if !is_kept {
+        broken.get_or_insert(promise);
+    }
+}
+
+/// One of each of the equal processes, which do equal things. They are sorted.
+fn distinct<P: PartialEq>(processes: &[P]) -> impl Iterator<Item = usize> {
+    (0..processes.len()).filter(|&at| at == 0 || processes[at] != processes[at - 1])
+}

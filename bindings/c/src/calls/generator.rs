@@ -2,9 +2,9 @@
 
 use std::ffi::c_char;
 
-use uidring_bindings::{Error, Uids};
+use uidring_bindings::{Error, Source as _, Uids};
 
-use crate::calls::open;
+use crate::calls::{close, open};
 use crate::handles::{Kept, kept};
 use crate::last_error::{guarded, uidring_code};
 use crate::sigpipe::without_sigpipe;
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn uidring_open(
         // SAFETY: as the caller promises.
         let generator = unsafe { texts::place(generator, "generator") }?;
         // SAFETY: as the caller promises.
-        generator.id = unsafe { open(address, options, Uids::open) }?;
+        generator.id = unsafe { open::<Uids>(address, options) }?;
         Ok(())
     })
 }
@@ -176,8 +176,5 @@ pub unsafe extern "C" fn uidring_status(
 /// worker id was not given back in time, and all takes have ended even so.
 #[unsafe(no_mangle)]
 pub extern "C" fn uidring_close(generator: uidring_generator) -> uidring_code {
-    guarded(|| {
-        let Some(generator) = Uids::remove(generator.id)? else { return Ok(()) };
-        without_sigpipe(|| generator.close())
-    })
+    close::<Uids>(generator.id)
 }

@@ -4,6 +4,7 @@ use std::ffi::c_char;
 
 use uidring_bindings::{MaskedIds, OpaqueIds};
 
+use crate::calls::close;
 use crate::handles::{Kept, kept};
 use crate::last_error::{guarded, uidring_code};
 use crate::texts;
@@ -117,10 +118,7 @@ pub unsafe extern "C" fn uidring_unmask(
 /// Overwrites the library's copy of the keys. A second close succeeds.
 #[unsafe(no_mangle)]
 pub extern "C" fn uidring_masked_close(masked: uidring_masked) -> uidring_code {
-    guarded(|| {
-        MaskedIds::remove(masked.id)?.inspect(MaskedIds::close);
-        Ok(())
-    })
+    close::<MaskedIds>(masked.id)
 }
 
 /// Makes texts with `prefix` of ids, such as `ord_5H7WY7KKXFH1JCEMMC78CF0N9T`, with `keys` as
@@ -201,8 +199,5 @@ pub unsafe extern "C" fn uidring_opaque_decode(
 /// Overwrites the library's copy of the keys. A second close succeeds.
 #[unsafe(no_mangle)]
 pub extern "C" fn uidring_opaque_close(opaque: uidring_opaque) -> uidring_code {
-    guarded(|| {
-        OpaqueIds::remove(opaque.id)?.inspect(OpaqueIds::close);
-        Ok(())
-    })
+    close::<OpaqueIds>(opaque.id)
 }

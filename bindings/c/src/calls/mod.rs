@@ -8,9 +8,10 @@ pub mod series;
 
 use std::ffi::c_char;
 
-use uidring_bindings::Error;
+use uidring_bindings::{Close, Error, Open};
 
 use crate::handles::Kept;
+use crate::last_error::{guarded, uidring_code};
 use crate::sigpipe::without_sigpipe;
 use crate::texts;
 
@@ -18,13 +19,20 @@ use crate::texts;
 ///
 /// # Safety
 /// `address` is as [`texts::text`] takes it, and `options` as [`texts::options`] does.
-unsafe fn open<T: Kept>(
+unsafe fn open<T: Kept + Open>(
     address: *const c_char,
     options: *const *const c_char,
-    open: impl Fn(&str, &[(&str, &str)]) -> Result<T, Error>,
 ) -> Result<u64, Error> {
     // SAFETY: as the caller promises.
     let (address, options) =
         unsafe { (texts::text(address, "address")?, texts::options(options)?) };
-    Ok(without_sigpipe(|| open(address, &options))?.keep())
+    Ok(without_sigpipe(|| T::open(address, &options))?.keep())
+}
+
+/// Closes what a handle stands for, unless it was closed before.
+fn close<T: Kept + Close>(handle: u64) -> uidring_code {
+    guarded(|| {
+        let Some(open) = T::remove(handle)? else { return Ok(()) };
+        without_sigpipe(|| open.close())
+    })
 }

@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use uidring_bindings::{Error, Numbers, TagNumbers};
+use uidring_bindings::{Close as _, Error, Numbers, Open, Source as _, TagNumbers};
 
 use crate::calls::open;
 use crate::handles::{Kept, kept};
@@ -31,11 +31,13 @@ struct OpenTag {
 kept!(OpenSegments, "the segments were");
 kept!(OpenTag, "the segments were");
 
-impl OpenSegments {
+impl Open for OpenSegments {
     fn open(address: &str, options: &[(&str, &str)]) -> Result<OpenSegments, Error> {
         Ok(OpenSegments { numbers: Numbers::open(address, options)?, tags: Arc::default() })
     }
+}
 
+impl OpenSegments {
     fn known(&self, name: &str) -> Option<u64> {
         self.tags.load().get(name).copied()
     }
@@ -95,7 +97,7 @@ pub unsafe extern "C" fn uidring_segments_open(
         // SAFETY: as the caller promises.
         let segments = unsafe { texts::place(segments, "segments") }?;
         // SAFETY: as the caller promises.
-        segments.id = unsafe { open(address, options, OpenSegments::open) }?;
+        segments.id = unsafe { open::<OpenSegments>(address, options) }?;
         Ok(())
     })
 }

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use uidring_bindings::{Error, Issued, SeriesStore};
 
-use crate::calls::open;
+use crate::calls::{close, open};
 use crate::handles::{Kept, kept};
 use crate::last_error::{guarded, uidring_code};
 use crate::sigpipe::without_sigpipe;
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn uidring_series_open(
         // SAFETY: as the caller promises.
         let series = unsafe { texts::place(series, "series") }?;
         // SAFETY: as the caller promises.
-        series.id = unsafe { open(address, options, SeriesStore::open) }?;
+        series.id = unsafe { open::<SeriesStore>(address, options) }?;
         Ok(())
     })
 }
@@ -196,10 +196,7 @@ pub unsafe extern "C" fn uidring_series_status(
 /// numbers were not given back in time and are lost, and all takes have ended even so.
 #[unsafe(no_mangle)]
 pub extern "C" fn uidring_series_close(series: uidring_series) -> uidring_code {
-    guarded(|| {
-        let Some(series) = SeriesStore::remove(series.id)? else { return Ok(()) };
-        without_sigpipe(|| series.close())
-    })
+    close::<SeriesStore>(series.id)
 }
 
 fn clear(number: &mut uidring_series_number) {

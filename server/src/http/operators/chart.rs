@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use maud::{Markup, html};
 
 use crate::http::operators::status::PerSecond;
+use crate::stats::counter::float;
 use crate::stats::rates::SECONDS;
 use crate::text::{grouped, length};
 
@@ -47,11 +48,6 @@ pub(crate) fn charts(rates: &PerSecond) -> Markup {
             ]))
         }
     }
-}
-
-#[allow(clippy::cast_precision_loss)] // a pixel shows less
-fn float(count: u64) -> f64 {
-    count as f64
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // it was one

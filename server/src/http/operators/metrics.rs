@@ -26,6 +26,7 @@ use crate::routes::Route;
 use crate::security::tls::Tls;
 use crate::stats::commands::{self, CommandTotals};
 use crate::stats::counter;
+use crate::stats::counter::float;
 use crate::stats::counters::{Counters, sum};
 use crate::stats::readings::Reading;
 use crate::stats::requests::{self, PathTotals};
@@ -399,7 +400,11 @@ const UID_GAUGES: [(&str, &str, OfUids<f64>); 13] = [
         "uidring_clock_skew_seconds",
         "How far the clock of this machine is ahead of the registry's; negative if it is behind, \
          and 0 where the registry has no clock of its own.",
-        |of| seconds_of_ms(of.clock_skew_ms.unwrap_or(0)),
+        |of| {
+            let ms = of.clock_skew_ms.unwrap_or(0);
+            let seconds = float(ms.unsigned_abs()) / 1000.0;
+            if ms < 0 { -seconds } else { seconds }
+        },
     ),
     (
         "uidring_expires_timestamp_seconds",
@@ -525,17 +530,7 @@ fn histogram(labels: Labels<'_>, buckets: &[(f64, u64)], count: u64, sum: f64) -
     metric
 }
 
-#[allow(clippy::cast_precision_loss)] // a metric shows 53 bits
-fn float(number: u64) -> f64 {
-    number as f64
-}
-
 /// Seconds since 1970. Earlier times become 0.
-#[allow(clippy::cast_precision_loss)] // a gauge shows 53 bits
-fn seconds_of_ms(ms: i64) -> f64 {
-    ms as f64 / 1000.0
-}
-
 fn seconds_of(time: SystemTime) -> f64 {
     time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }

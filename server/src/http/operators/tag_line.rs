@@ -6,6 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::tags::TagState;
+use crate::stats::counter::float;
 use crate::stats::rates::{TagCount, TagRate};
 use crate::text::rfc3339;
 
@@ -61,9 +62,7 @@ impl TagLine {
         let max_in_memory = status.as_ref().and_then(|status| status.max_in_memory);
         let in_memory = status.map(|status| status.in_memory);
         let TagRate { here, all } = rate(&name, count);
-        // The counts are far below 2^53.
-        #[allow(clippy::cast_precision_loss)]
-        let empty_in = in_memory.filter(|_| here > 0.0).map(|numbers| numbers as f64 / here);
+        let empty_in = in_memory.filter(|_| here > 0.0).map(|numbers| float(numbers) / here);
         // At the same rate.
         let left = empty_in.and_then(|left| Duration::try_from_secs_f64(left).ok());
         let until = left.filter(|_| supply.is_from_memory()).and_then(|left| now.checked_add(left));

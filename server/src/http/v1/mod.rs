@@ -6,10 +6,43 @@ pub(crate) mod tags;
 pub(crate) mod uids;
 
 use axum::Json;
-use axum::http::StatusCode;
+use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
 use axum::http::header::LOCATION;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+
+use crate::app::App;
+use crate::http::bearer::bearer;
+use crate::http::problem::Problem;
+use crate::security::access::{Denied, Permission};
+
+type NamePath = Result<Path<String>, PathRejection>;
+
+/// The name in the path, which is checked further. `bad` is the problem of a bad name.
+fn name_in(path: NamePath, bad: impl FnOnce(&str, &str) -> Problem) -> Result<String, Problem> {
+    let Path(name) = path?;
+    if name == "." || name == ".." {
+        let detail = "in an address the name means a folder, and clients and proxies take it out";
+        return Err(bad(&name, detail));
+    }
+    Ok(name)
+}
+
+/// Whether the client may see what needs this permission: an administrator sees all.
+fn visible<'a>(
+    app: &'a App,
+    headers: &'a HeaderMap,
+) -> Result<impl Fn(Permission<'_>) -> bool + 'a, Problem> {
+    let token = bearer(headers);
+    let is_admin = match app.access.may(token, Permission::Admin) {
+        Ok(()) => true,
+        Err(Denied::NotAllowed) => false,
+        Err(denied) => return Err(denied.into()),
+    };
+    Ok(move |permission: Permission<'_>| is_admin || app.access.may(token, permission).is_ok())
+}
 
 /// The answer to a request to create what has this row. What is new has its numbers at `place`.
 fn created(was_there: bool, row: impl Serialize, place: String) -> Response {

@@ -2,8 +2,7 @@
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
@@ -15,28 +14,22 @@ use crate::app::App;
 use crate::app::series::NoSeries;
 use crate::config::limits::{MAX_COUNTERS, MAX_IDS};
 use crate::http::bearer::bearer;
+use crate::http::body::{self, Number};
 use crate::http::describe::{Problems, number_or_text};
 use crate::http::idempotency::Repeatable;
 use crate::http::numbers::{apart, one_list, turn};
 use crate::http::problem::{Details, Problem};
 use crate::http::series_numbers::{self, GivenNumbers, Wanted};
 use crate::http::series_problem;
-use crate::http::v1::created;
 use crate::http::v1::series_rows::{SeriesRow, SeriesRows};
-use crate::http::v1::tags::Number;
-use crate::http::{body, negotiate, params};
+use crate::http::v1::{NamePath, created, name_in, visible};
+use crate::http::{negotiate, params};
 use crate::routes::Route;
-use crate::security::access::{Denied, Permission};
-
-type NamePath = Result<Path<String>, PathRejection>;
+use crate::security::access::Permission;
 
 /// The series in the path.
 fn named(path: NamePath) -> Result<String, Problem> {
-    let Path(name) = path?;
-    if name == "." || name == ".." {
-        let detail = "in an address the name means a folder, and clients and proxies take it out";
-        return Err(series_numbers::bad_name(&name, detail));
-    }
+    let name = name_in(path, series_numbers::bad_name)?;
     series_numbers::check_name(&name)?;
     Ok(name)
 }
@@ -156,16 +149,10 @@ pub(crate) async fn list(
     State(app): State<&'static App>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let token = bearer(&headers);
-    let is_admin = match app.access.may(token, Permission::Admin) {
-        Ok(()) => true,
-        Err(Denied::NotAllowed) => false,
-        Err(denied) => return Err(denied.into()),
-    };
+    let is_visible = visible(app, &headers)?;
     let listed = one_list(app, || Ok::<_, NoSeries>(app.series.all()?.list()?)).await?;
     let (records, _turn) = listed.map_err(|error| told(app, &headers, error))?;
-    let may_see = |name: &str| is_admin || app.access.may(token, Permission::Series(name)).is_ok();
-    let shown = records.iter().filter(|record| may_see(&record.name));
+    let shown = records.iter().filter(|record| is_visible(Permission::Series(&record.name)));
     let series = shown.map(|record| SeriesRow::of(record, None)).collect();
     Ok(Json(SeriesRows { series }).into_response())
 }

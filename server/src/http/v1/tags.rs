@@ -2,8 +2,7 @@
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse as _, Response};
 use jiff::Timestamp;
@@ -14,33 +13,29 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::config::limits::MAX_SEGMENT;
 use crate::http::bearer::bearer;
+use crate::http::body::{self, Number};
 use crate::http::describe::{Problems, number_or_text};
 use crate::http::numbers::{self, blocking, one_list};
 use crate::http::problem::{Details, Problem};
-use crate::http::v1::created;
-use crate::http::{body, ids, negotiate, params};
+use crate::http::v1::{NamePath, created, name_in, visible};
+use crate::http::{ids, negotiate, params};
 use crate::routes::Route;
-use crate::security::access::{Denied, Permission};
-
-type TagPath = Result<Path<String>, PathRejection>;
+use crate::security::access::Permission;
 
 /// The tag in the path, if the client may take from it.
-fn allowed(app: &App, path: TagPath, headers: &HeaderMap) -> Result<String, Problem> {
+fn allowed(app: &App, path: NamePath, headers: &HeaderMap) -> Result<String, Problem> {
     let tag = named(app, path)?;
     app.access.may(bearer(headers), Permission::Tag(&tag))?;
     Ok(tag)
 }
 
 /// The tag in the path.
-fn named(app: &App, path: TagPath) -> Result<String, Problem> {
-    let Path(tag) = path?;
-    let table = app.options.table;
-    if tag == "." || tag == ".." {
-        return Err(Problem::bad_request("bad-tag", "there can be no such tag here")
-            .detail("in an address the name means a folder, and clients and proxies take it out")
-            .value(&tag));
-    }
-    numbers::check_tag(table, &tag)?;
+fn named(app: &App, path: NamePath) -> Result<String, Problem> {
+    let bad = |tag: &str, detail: &str| {
+        Problem::bad_request("bad-tag", "there can be no such tag here").detail(detail).value(tag)
+    };
+    let tag = name_in(path, bad)?;
+    numbers::check_tag(app.options.table, &tag)?;
     Ok(tag)
 }
 
@@ -64,7 +59,7 @@ fn named(app: &App, path: TagPath) -> Result<String, Problem> {
 )]
 pub(crate) async fn take(
     State(app): State<&'static App>,
-    path: TagPath,
+    path: NamePath,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
@@ -111,7 +106,7 @@ pub(crate) struct ClientSegment {
 )]
 pub(crate) async fn segment(
     State(app): State<&'static App>,
-    path: TagPath,
+    path: NamePath,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Json<ClientSegment>, Problem> {
@@ -183,16 +178,10 @@ pub(crate) async fn list(
     State(app): State<&'static App>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let token = bearer(&headers);
-    let is_admin = match app.access.may(token, Permission::Admin) {
-        Ok(()) => true,
-        Err(Denied::NotAllowed) => false,
-        Err(denied) => return Err(denied.into()),
-    };
+    let is_visible = visible(app, &headers)?;
     let source = app.tags()?.source.clone();
     let (records, _turn) = one_list(app, move || source.tags()).await??;
-    let is_shown = |tag: &str| is_admin || app.access.may(token, Permission::Tag(tag)).is_ok();
-    let shown = records.into_iter().filter(|record| is_shown(&record.tag));
+    let shown = records.into_iter().filter(|record| is_visible(Permission::Tag(&record.tag)));
     Ok(Json(TagRows { tags: shown.map(TagRow::from).collect() }).into_response())
 }
 
@@ -209,41 +198,6 @@ pub(crate) struct NewTag {
     #[schema(schema_with = number_or_text, required = false)]
     max_step: Option<Number>,
     description: Option<String>,
-}
-
-/// A number, or a text with a number, because JavaScript has no exact numbers above 2^53.
-#[derive(Deserialize)]
-#[serde(untagged)]
-pub(crate) enum Number {
-    Number(u64),
-    Text(String),
-}
-
-impl Number {
-    pub(crate) fn value(&self, name: &str) -> Result<u64, Problem> {
-        let number = match self {
-            Number::Number(number) if *number >= 1 << 53 => {
-                let detail = format!(
-                    "{name} may have been rounded, as JavaScript does with integers from 2^53 on; \
-                     send it as a string"
-                );
-                return Err(Problem::bad_request("bad-number", "a number may be another one")
-                    .detail(detail)
-                    .value(&number.to_string()));
-            }
-            Number::Number(number) => params::number(&number.to_string(), u64::MAX >> 1),
-            Number::Text(text) => params::number(text, u64::MAX >> 1),
-        };
-        number.ok_or_else(|| {
-            let value = match self {
-                Number::Number(number) => number.to_string(),
-                Number::Text(text) => text.clone(),
-            };
-            Problem::bad_request("bad-number", "a number is out of its range")
-                .detail(format!("{name} is a whole number from 1 to {}", u64::MAX >> 1))
-                .value(&value)
-        })
-    }
 }
 
 impl NewTag {
@@ -283,7 +237,7 @@ impl NewTag {
 )]
 pub(crate) async fn create(
     State(app): State<&'static App>,
-    path: TagPath,
+    path: NamePath,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {

@@ -7,6 +7,7 @@ use super::properties::{EARLY, FOR_EVER, OUTSIDE, TOO_LATE, TWICE};
 use super::registry::{Lease, Registry, Request, Terms};
 use super::state::{Call, Leases, MOST, Process, Start, State};
 use super::{Rule, Text, Tick, Time, Worker};
+use crate::{distinct, promise};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -72,10 +73,10 @@ impl Leases {
         let id = usize::from(lease.worker);
         let latest = self.request(&terms, now).latest;
         let is_inside = (terms.ids.0..=terms.ids.1).contains(&lease.worker);
-        state.promise(OUTSIDE, is_inside);
+        promise(&mut state.broken, OUTSIDE, is_inside);
         // A new id begins at the clock.
-        state.promise(TOO_LATE, lease.first <= latest.max(now));
-        state.promise(FOR_EVER, !state.for_ever[id]);
+        promise(&mut state.broken, TOO_LATE, lease.first <= latest.max(now));
+        promise(&mut state.broken, FOR_EVER, !state.for_ever[id]);
         state.for_ever[id] |= lease.text.is_none();
         let process = &mut state.processes[process];
         if let Some(before) = process.lease.replace(Holder::new(&lease, now)) {
@@ -99,7 +100,7 @@ impl Leases {
         if let Some(free) = registry.free(&terms, request, self.rules) {
             let row = registry.rows.iter().find(|row| row.worker == free.worker)?;
             let is_over = row.lease.is_none_or(|lease| lease.lease_until <= 0);
-            state.promise(EARLY, is_over);
+            promise(&mut state.broken, EARLY, is_over);
             state.processes[process].opening = Some((free, request.now));
             return Some(());
         }
@@ -133,7 +134,7 @@ impl Leases {
         let used = &mut state.used[usize::from(holder.worker)];
         let is_new = *used & 1 << tick == 0;
         *used |= 1 << tick;
-        state.promise(TWICE, is_new);
+        promise(&mut state.broken, TWICE, is_new);
         Some(())
     }
 
@@ -341,11 +342,8 @@ impl Model for Leases {
         if state.broken.is_some() {
             return;
         }
-        for process in 0..state.processes.len() {
-            // Equal ones do equal things.
-            if process == 0 || state.processes[process] != state.processes[process - 1] {
-                self.process_actions(state, process, actions);
-            }
+        for process in distinct(&state.processes) {
+            self.process_actions(state, process, actions);
         }
         actions.extend((0..state.road.len()).map(|call| Action::Arrive { call }));
         actions.push(Action::Pass(1));

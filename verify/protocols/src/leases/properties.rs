@@ -1,6 +1,6 @@
 //! What must always hold, and what the search must come to.
 
-use stateright::{Expectation, Property};
+use stateright::Property;
 
 use super::registry::LeaseRow;
 use super::state::{Call, Leases, Process, State};
@@ -107,10 +107,6 @@ fn is_row_changed_in_between(model: &Leases, state: &State) -> bool {
     })
 }
 
-fn sometimes(name: &'static str, condition: fn(&Leases, &State) -> bool) -> Property<Leases> {
-    Property { expectation: Expectation::Sometimes, name, condition }
-}
-
 pub fn all(model: &Leases) -> Vec<Property<Leases>> {
     let mut properties = vec![
         Property::always(TWICE, |_, state: &State| state.broken != Some(TWICE)),
@@ -119,19 +115,23 @@ pub fn all(model: &Leases) -> Vec<Property<Leases>> {
         Property::always(TOO_LATE, |_, state: &State| state.broken != Some(TOO_LATE)),
         Property::always(OUTSIDE, |_, state: &State| state.broken != Some(OUTSIDE)),
         Property::always(FOR_EVER, |_, state: &State| state.broken != Some(FOR_EVER)),
-        sometimes("a lease is taken over before its holder knows", is_taken_over),
-        sometimes("a holder goes on past the end of its lease", is_paused_over_the_end),
-        sometimes("a taker uses an id given back beside the next", has_straggler_beside_next),
+        Property::sometimes("a lease is taken over before its holder knows", is_taken_over),
+        Property::sometimes("a holder goes on past the end of its lease", is_paused_over_the_end),
+        Property::sometimes(
+            "a taker uses an id given back beside the next",
+            has_straggler_beside_next,
+        ),
     ];
     if model.road > 0 {
-        properties.push(sometimes("an answer is lost", is_answer_lost));
-        properties.push(sometimes("a request given up comes after a later one", is_repeated));
+        properties.push(Property::sometimes("an answer is lost", is_answer_lost));
+        properties
+            .push(Property::sometimes("a request given up comes after a later one", is_repeated));
     }
     if model.starts.len() == 1 {
         let name = "a generator goes on with another id";
-        properties.push(sometimes(name, goes_on_with_another));
+        properties.push(Property::sometimes(name, goes_on_with_another));
         let name = "a row changes while a start has it";
-        properties.push(sometimes(name, is_row_changed_in_between));
+        properties.push(Property::sometimes(name, is_row_changed_in_between));
     }
     properties
 }

@@ -68,12 +68,3 @@ pub enum Call {
     Reserve { store: usize, id: (Worker, Text), last: Tick },
     Release { store: usize, id: (Worker, Text), used: Tick },
 }
-
-impl State {
-    /// Notes whether a promise is kept.
-    pub fn promise(&mut self, promise: &'static str, is_kept: bool) {
-        if !is_kept {
-            self.broken.get_or_insert(promise);
-        }
-    }
-}

@@ -1,10 +1,11 @@
 //! All that processes, the store, the network and operators can do to a tag, for the search.
 
-use stateright::{Expectation, Model, Property};
+use stateright::{Model, Property};
 
 use super::table::{Segment, Table};
 use super::taker::{Received, Taker};
 use super::{Key, Number, Rule, Rules};
+use crate::{distinct, promise};
 
 /// The bounds of a search.
 #[derive(Clone, Debug)]
@@ -122,15 +123,6 @@ fn bits(segment: Segment) -> u16 {
     ((1 << segment.count) - 1) << segment.first
 }
 
-impl State {
-    /// Notes whether a promise is kept.
-    fn promise(&mut self, promise: &'static str, is_kept: bool) {
-        if !is_kept {
-            self.broken.get_or_insert(promise);
-        }
-    }
-}
-
 impl Tag {
     fn load(&self, state: &mut State, process: usize, count: Number, fate: Fate) -> Option<()> {
         let Process { taker, read } = &mut state.takers[process];
@@ -154,9 +146,9 @@ impl Tag {
         }
         let is_behind = segment.first <= taker.last;
         if taker.receive(segment, key, self.rules) == Received::Accepted {
-            state.promise(ORDER, !is_behind);
-            state.promise(ONE_ROW, known.is_none_or(|known| known == key));
-            state.promise(STOPPED, !is_stopped);
+            promise(&mut state.broken, ORDER, !is_behind);
+            promise(&mut state.broken, ONE_ROW, known.is_none_or(|known| known == key));
+            promise(&mut state.broken, STOPPED, !is_stopped);
         }
         Some(())
     }
@@ -167,7 +159,7 @@ impl Tag {
         if taker.key == state.table.row.map(|row| row.key) {
             let is_new = state.given & 1 << number == 0;
             state.given |= 1 << number;
-            state.promise(TWICE, is_new || state.is_old);
+            promise(&mut state.broken, TWICE, is_new || state.is_old);
         }
         Some(())
     }
@@ -266,11 +258,8 @@ impl Model for Tag {
         if state.broken.is_some() {
             return;
         }
-        for process in 0..state.takers.len() {
-            // Equal ones do equal things.
-            if process == 0 || state.takers[process] != state.takers[process - 1] {
-                self.process_actions(state, process, actions);
-            }
+        for process in distinct(&state.takers) {
+            self.process_actions(state, process, actions);
         }
         actions.extend((0..state.road.len()).map(|call| Action::Arrive { call }));
         match (self.operators, state.table.row) {
@@ -357,7 +346,7 @@ impl Model for Tag {
 }
 
 fn sometimes(name: &'static str, condition: fn(&Tag, &State) -> bool) -> Property<Tag> {
-    Property { expectation: Expectation::Sometimes, name, condition }
+    Property::sometimes(name, condition)
 }
 
 /// Whether nobody holds numbers of the row that others hold or have handed out.

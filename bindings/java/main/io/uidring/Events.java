@@ -33,15 +33,18 @@ final class Events {
 
     private Events() {}
 
-    /** Opens something, and has what happens meanwhile told as well. */
-    static <T> T during(Supplier<T> open) {
-        begin();
-        JavaLogging.look();
-        try {
-            return open.get();
-        } finally {
-            end();
-        }
+    /** Opens something, and logs what happens meanwhile as well. */
+    static <T> T opening(Supplier<T> open) {
+        NativeLibrary.load();
+        return Waits.apart(() -> {
+            begin();
+            JavaLogging.look();
+            try {
+                return open.get();
+            } finally {
+                end();
+            }
+        });
     }
 
     /** Has events told until there is an {@link #end} for each begin. */

@@ -89,11 +89,6 @@ public final class Masked implements AutoCloseable {
      */
     @Override
     public void close() {
-        try {
-            Native.closeMasked(handle);
-        } finally {
-            memory.close(this);
-            Reference.reachabilityFence(this);
-        }
+        memory.close(this, Native::closeMasked);
     }
 }

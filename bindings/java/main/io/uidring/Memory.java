@@ -2,9 +2,11 @@ package io.uidring;
 
 import java.lang.ref.Cleaner;
 import java.lang.ref.PhantomReference;
+import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongConsumer;
 
 /**
  * The native memory of one object. It is freed when nothing holds the object, so a close may come
@@ -34,16 +36,42 @@ final class Memory {
         this(owner, handle, () -> {});
     }
 
+    /** The memory of an object whose events are logged until it is closed or freed. */
+    static Memory ofOpened(Object owner, long handle) {
+        Events.begin();
+        return new Memory(owner, handle, Events::end);
+    }
+
     /** Runs {@code ended}, which must not hold the object, after its close or when it is freed. */
-    Memory(Object owner, long handle, Runnable ended) {
+    private Memory(Object owner, long handle, Runnable ended) {
         this.handle = handle;
         free = new Free(handle, ended);
         cleanable = CLEANER.register(owner, free);
         freeUnused();
     }
 
+    /** Closes what {@link #ofOpened} is for, and waits for the log. */
+    void closeOpened(Object owner, LongConsumer close) {
+        Waits.apart(() -> {
+            try {
+                close(owner, close);
+            } finally {
+                Events.flush();
+            }
+        });
+    }
+
+    void close(Object owner, LongConsumer close) {
+        try {
+            close.accept(handle);
+        } finally {
+            closed(owner);
+            Reference.reachabilityFence(owner);
+        }
+    }
+
     /** After a close: takes the object away from the thread that would free it. */
-    synchronized void close(Object owner) {
+    synchronized void closed(Object owner) {
         if (!isClosed) {
             isClosed = true;
             CLOSED.add(new Closed(owner, handle));

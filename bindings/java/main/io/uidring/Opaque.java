@@ -75,11 +75,6 @@ public final class Opaque implements AutoCloseable {
      */
     @Override
     public void close() {
-        try {
-            Native.closeOpaque(handle);
-        } finally {
-            memory.close(this);
-            Reference.reachabilityFence(this);
-        }
+        memory.close(this, Native::closeOpaque);
     }
 }

@@ -102,7 +102,7 @@ public final class SegmentTag {
     }
 
     /** After a close of the segments. */
-    void leave() {
-        memory.close(this);
+    void closed() {
+        memory.closed(this);
     }
 }

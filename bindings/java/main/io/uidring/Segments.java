@@ -27,8 +27,7 @@ public final class Segments implements AutoCloseable {
 
     private Segments(long handle) {
         this.handle = handle;
-        Events.begin();
-        memory = new Memory(this, handle, Events::end);
+        memory = Memory.ofOpened(this, handle);
     }
 
     /**
@@ -59,9 +58,7 @@ public final class Segments implements AutoCloseable {
 
     private static Segments openWith(String address, String[] options) {
         Objects.requireNonNull(address, "the address is null");
-        NativeLibrary.load();
-        return Waits.apart(() ->
-                Events.during(() -> new Segments(Native.openSegments(address, options))));
+        return Events.opening(() -> new Segments(Native.openSegments(address, options)));
     }
 
     /**
@@ -147,19 +144,12 @@ public final class Segments implements AutoCloseable {
      */
     @Override
     public void close() {
-        Waits.apart(this::closeNow);
-    }
-
-    private void closeNow() {
-        try {
-            Native.closeSegments(handle);
-        } finally {
-            for (SegmentTag tag : tags.values()) {
-                tag.leave();
+        memory.closeOpened(this, open -> {
+            try {
+                Native.closeSegments(open);
+            } finally {
+                tags.values().forEach(SegmentTag::closed);
             }
-            memory.close(this);
-            Events.flush();
-            Reference.reachabilityFence(this);
-        }
+        });
     }
 }

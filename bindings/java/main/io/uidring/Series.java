@@ -31,8 +31,7 @@ public final class Series implements AutoCloseable {
 
     private Series(long handle) {
         this.handle = handle;
-        Events.begin();
-        memory = new Memory(this, handle, Events::end);
+        memory = Memory.ofOpened(this, handle);
     }
 
     /**
@@ -62,9 +61,7 @@ public final class Series implements AutoCloseable {
 
     private static Series openWith(String address, String[] options) {
         Objects.requireNonNull(address, "the address is null");
-        NativeLibrary.load();
-        return Waits.apart(() ->
-                Events.during(() -> new Series(Native.openSeries(address, options))));
+        return Events.opening(() -> new Series(Native.openSeries(address, options)));
     }
 
     /**
@@ -217,17 +214,7 @@ public final class Series implements AutoCloseable {
      */
     @Override
     public void close() {
-        Waits.apart(this::closeNow);
-    }
-
-    private void closeNow() {
-        try {
-            Native.closeSeries(handle);
-        } finally {
-            memory.close(this);
-            Events.flush();
-            Reference.reachabilityFence(this);
-        }
+        memory.closeOpened(this, Native::closeSeries);
     }
 
     private static String text(LocalDate date) {

@@ -40,8 +40,7 @@ public final class UidGenerator implements AutoCloseable {
     private UidGenerator(long handle) {
         this.handle = handle;
         waits = new Waits(Waits.Source.UIDS, handle);
-        Events.begin();
-        memory = new Memory(this, handle, Events::end);
+        memory = Memory.ofOpened(this, handle);
     }
 
     /**
@@ -74,9 +73,7 @@ public final class UidGenerator implements AutoCloseable {
 
     private static UidGenerator openWith(String address, String[] options) {
         Objects.requireNonNull(address, "the address is null");
-        NativeLibrary.load();
-        return Waits.apart(() ->
-                Events.during(() -> new UidGenerator(Native.openUids(address, options))));
+        return Events.opening(() -> new UidGenerator(Native.openUids(address, options)));
     }
 
     /**
@@ -109,9 +106,7 @@ public final class UidGenerator implements AutoCloseable {
     }
 
     private static UidGenerator fixedWith(long worker, String[] options) {
-        NativeLibrary.load();
-        return Waits.apart(() ->
-                Events.during(() -> new UidGenerator(Native.fixedUids(worker, options))));
+        return Events.opening(() -> new UidGenerator(Native.fixedUids(worker, options)));
     }
 
     /**
@@ -239,17 +234,7 @@ public final class UidGenerator implements AutoCloseable {
      */
     @Override
     public void close() {
-        Waits.apart(this::closeNow);
-    }
-
-    private void closeNow() {
-        try {
-            Native.closeUids(handle);
-        } finally {
-            memory.close(this);
-            Events.flush();
-            Reference.reachabilityFence(this);
-        }
+        memory.closeOpened(this, Native::closeUids);
     }
 
     /** The layout, and the worker id or, after a close, {@code closed}. */

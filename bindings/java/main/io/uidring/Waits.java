@@ -121,15 +121,8 @@ final class Waits {
             // There can be no more threads.
             return call.get();
         }
-        boolean isInterrupted = false;
         try {
-            while (true) {
-                try {
-                    return task.get();
-                } catch (InterruptedException interrupt) {
-                    isInterrupted = true;
-                }
-            }
+            return uninterrupted(task::get);
         } catch (ExecutionException failed) {
             Throwable problem = failed.getCause();
             // That of this thread, which says more.
@@ -138,10 +131,6 @@ final class Waits {
                 throw error;
             }
             throw (RuntimeException) problem;
-        } finally {
-            if (isInterrupted) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 
@@ -175,19 +164,40 @@ final class Waits {
     }
 
     private long await(long waiting) {
-        boolean isInterrupted = false;
         try {
             needWaker();
+            return uninterrupted(() -> {
+                long number = 0;
+                while (number == 0) {
+                    LockSupport.parkNanos(this, LONGEST_NS);
+                    number = Native.poll(waiting);
+                    if (number == 0 && Thread.interrupted()) {
+                        throw new InterruptedException();
+                    }
+                }
+                return number;
+            });
+        } finally {
+            Native.free(waiting);
+        }
+    }
+
+    /** A wait that begins again after an interrupt, which the thread finds afterwards. */
+    private interface Wait<T, E extends Exception> {
+        T get() throws InterruptedException, E;
+    }
+
+    private static <T, E extends Exception> T uninterrupted(Wait<T, E> wait) throws E {
+        boolean isInterrupted = false;
+        try {
             while (true) {
-                LockSupport.parkNanos(this, LONGEST_NS);
-                isInterrupted |= Thread.interrupted();
-                long number = Native.poll(waiting);
-                if (number != 0) {
-                    return number;
+                try {
+                    return wait.get();
+                } catch (InterruptedException interrupt) {
+                    isInterrupted = true;
                 }
             }
         } finally {
-            Native.free(waiting);
             if (isInterrupted) {
                 Thread.currentThread().interrupt();
             }

@@ -1,0 +1,76 @@
+//! [`Source`]: what numbers are taken from.
+
+use uidring::{FillError, TakeError};
+
+use crate::error::Error;
+
+/// Ids that are taken from the library at once to be copied to a caller's buffer.
+const AT_ONCE: usize = 512;
+
+/// A generator of UIDs, or a tag.
+pub trait Source: Clone + Send + Sync + 'static {
+    /// Takes a number. Lock-free, unless it has to wait.
+    ///
+    /// # Errors
+    /// There is no number for now, or the generator has ended.
+    fn take(&self) -> Result<u64, Error>;
+
+    /// Takes a number if there is one now. `None` if it may be worth waiting for one.
+    ///
+    /// # Errors
+    /// The generator has ended.
+    fn try_take(&self) -> Result<Option<u64>, Error>;
+
+    /// Takes a number in turn, as [`take`](Source::take) does. No number is lost if it is dropped.
+    fn take_async(&self) -> impl Future<Output = Result<u64, Error>> + Send;
+
+    /// Fills `buffer` with ascending numbers. UIDs ascend within one worker id.
+    ///
+    /// # Errors
+    /// As [`take`](Source::take), with how many numbers from the start of the buffer are new and
+    /// the caller's to use.
+    fn fill(&self, buffer: &mut [u64]) -> Result<(), (usize, Error)>;
+
+    /// How many numbers [`fill`](Source::fill) gives now without a long wait.
+    fn at_hand(&self) -> usize;
+
+    /// The state, as a JSON object.
+    fn status(&self) -> String;
+}
+
+/// What a try to take has given, with the error of a take as a binding has it.
+#[inline]
+pub(crate) fn tried<T: Into<u64>>(
+    number: Result<T, TakeError>,
+    failed: fn(TakeError) -> Error,
+) -> Result<Option<u64>, Error> {
+    match number {
+        Ok(number) => Ok(Some(number.into())),
+        Err(error @ (TakeError::ShutDown | TakeError::Forked)) => Err(failed(error)),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Fills `buffer` with the numbers in what `fill` takes. The first of those is `unset`.
+///
+/// # Errors
+/// That of `fill`, with how many numbers from the start of the buffer are new.
+pub(crate) fn fill<T: Copy + Into<u64>>(
+    buffer: &mut [u64],
+    unset: T,
+    fill: impl Fn(&mut [T]) -> Result<(), FillError>,
+) -> Result<(), (usize, Error)> {
+    let mut taken = [unset; AT_ONCE];
+    let mut filled = 0;
+    for part in buffer.chunks_mut(AT_ONCE) {
+        let taken = &mut taken[..part.len()];
+        let result = fill(taken);
+        let count = result.as_ref().err().map_or(part.len(), FillError::filled);
+        for (place, &id) in part.iter_mut().zip(&taken[..count]) {
+            *place = id.into();
+        }
+        filled += count;
+        result.map_err(|error| (filled, Error::from(error)))?;
+    }
+    Ok(())
+}
