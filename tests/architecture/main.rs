@@ -144,6 +144,25 @@ fn no_file_imports_itself_through_others() {
     }
 }
 
+/// Where a member of the workspace is not in the list, nothing would look at its files.
+#[test]
+fn each_member_of_the_workspace_has_its_floors() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    let list = manifest.split_once("\nmembers = [").unwrap().1.split_once(']').unwrap().0;
+    let members: Vec<_> = list.split('"').skip(1).step_by(2).map(|name| root.join(name)).collect();
+    assert!(members.len() > 10, "where are they? {members:?}");
+    let owner = |path: &Path| {
+        let above = members.iter().filter(|member| path.starts_with(member));
+        above.max_by_key(|member| member.components().count())
+    };
+    for member in &members {
+        let has_floor = floors().any(|floor| owner(&root.join(floor.root)) == Some(member));
+        // One that only runs the files of others has none of its own.
+        assert!(has_floor || rust_files(member).is_empty(), "no floors of {}", member.display());
+    }
+}
+
 /// The lines of code outside `home` that contain one of `words`.
 fn strays(sources: &[Source], home: &str, words: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
