@@ -9,7 +9,7 @@ use uidring::{BuildError, Builder, Layout, LeadLimit, RegistryError, UidGenerato
 
 use crate::length::length;
 use crate::quantity;
-use crate::terms::Terms;
+use crate::registry_config::RegistryConfig;
 use crate::worker_id_args::WorkerIdArgs;
 
 /// The defaults are those of the library.
@@ -79,7 +79,7 @@ impl GeneratorArgs {
     /// Whether worker ids are leased.
     #[must_use]
     pub fn is_leased(&self) -> bool {
-        self.terms().lease.is_some()
+        self.registry_config().lease.is_some()
     }
 
     /// Whether an option needs a registry.
@@ -109,7 +109,7 @@ impl GeneratorArgs {
     ///
     /// # Errors
     /// A sentence about the options, as they are on the command line.
-    pub fn check_asked(&self, asked: Option<Layout>) -> Result<(), &'static str> {
+    pub fn check_requested(&self, asked: Option<Layout>) -> Result<(), &'static str> {
         if self.uid_generator && asked.is_none() {
             return Err(
                 "the table WORKER_NODE does not know the layout of its UIDs: name that of \
@@ -125,7 +125,7 @@ impl GeneratorArgs {
     /// # Errors
     /// A build with these options would fail.
     pub fn check(&self, layout: Layout) -> Result<(), BuildError> {
-        match self.builder().registry(NoneToGive).layout(layout).build() {
+        match self.builder().registry(EmptyRegistry).layout(layout).build() {
             Err(BuildError::Registry(_)) => Ok(()),
             result => result.map(drop),
         }
@@ -133,8 +133,8 @@ impl GeneratorArgs {
 
     /// What the registry is asked for.
     #[must_use]
-    pub fn terms(&self) -> Terms {
-        self.worker_ids.terms(self.uid_generator)
+    pub fn registry_config(&self) -> RegistryConfig {
+        self.worker_ids.registry_config(self.uid_generator)
     }
 
     /// A builder with these options.
@@ -189,7 +189,7 @@ pub fn try_build_on(
     registry: StoreRegistry,
     asked: Option<Layout>,
 ) -> Result<(), BuildError> {
-    let builder = builder.registry(Trial(registry));
+    let builder = builder.registry(TrialRegistry(registry));
     match asked {
         Some(layout) => builder.layout(layout),
         None => builder.remembered_layout(),
@@ -199,9 +199,9 @@ pub fn try_build_on(
 }
 
 /// A registry that gives a worker id for a trial.
-struct Trial(StoreRegistry);
+struct TrialRegistry(StoreRegistry);
 
-impl WorkerRegistry for Trial {
+impl WorkerRegistry for TrialRegistry {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
         self.0.try_assign(request)
     }
@@ -228,9 +228,9 @@ impl WorkerRegistry for Trial {
 }
 
 /// A registry without a worker id, with which no build succeeds.
-struct NoneToGive;
+struct EmptyRegistry;
 
-impl WorkerRegistry for NoneToGive {
+impl WorkerRegistry for EmptyRegistry {
     fn assign(&mut self, _: &Request) -> Result<Lease, RegistryError> {
         Err(RegistryError::Exhausted { used: 0, capacity: 0, next: None })
     }

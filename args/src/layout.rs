@@ -91,7 +91,7 @@ impl LayoutArgs {
     ///
     /// # Errors
     /// There is no such layout.
-    pub fn asked(&self) -> Result<Option<Layout>, LayoutError> {
+    pub fn requested(&self) -> Result<Option<Layout>, LayoutError> {
         let &LayoutArgs { preset, layout, order, epoch, tick } = self;
         let named = preset.map(Preset::layout).or(layout);
         if named.is_none() && order.is_none() && epoch.is_none() && tick.is_none() {

@@ -9,11 +9,11 @@ mod layout;
 mod length;
 mod passwords;
 pub mod quantity;
+mod registry_config;
 mod series_args;
 mod spelling;
 mod table;
 mod tag_args;
-mod terms;
 mod variables;
 mod visible;
 mod worker_id_args;
@@ -26,13 +26,13 @@ pub use key_file::{KeyFile, prefix};
 pub use layout::{LayoutArgs, Preset, epoch};
 pub use length::{lease, length, some_length};
 pub use passwords::without_passwords;
+pub use registry_config::RegistryConfig;
 pub use series_args::SeriesArgs;
-pub use spelling::{longs, respelt};
+pub use spelling::{long_names, normalize_options};
 pub use table::Table;
 pub use tag_args::TagArgs;
-pub use terms::Terms;
 pub use variables::{
-    is_near, is_variable, meant, mistaken, nearest, spelt_as, unknown, unspelt, variable,
+    find_spelling, is_near, is_variable, meant, mistaken, nearest, normalized, unknown, variable,
 };
 pub use visible::{escaped, visible};
 pub use worker_id_args::WorkerIdArgs;

@@ -55,7 +55,7 @@ const SEPARATORS: &str = "a comma stands before each three digits, as in 1,500,0
                           before decimals, as in 1.5M";
 
 /// Why a text is no number.
-enum Wrong {
+enum Problem {
     Text,
     Negative,
     /// It has a comma that does not stand before a group of three digits, or a point that may be
@@ -67,9 +67,9 @@ enum Wrong {
     Fine,
 }
 
-impl Wrong {
-    fn of(text: &str) -> Wrong {
-        if is_negative(text) { Wrong::Negative } else { Wrong::Text }
+impl Problem {
+    fn of(text: &str) -> Problem {
+        if is_negative(text) { Problem::Negative } else { Problem::Text }
     }
 }
 
@@ -79,7 +79,7 @@ fn is_negative(text: &str) -> bool {
 }
 
 /// `text` in thousandths: digits, a point and decimals, and a unit.
-fn thousandths(text: &str) -> Result<u128, Wrong> {
+fn thousandths(text: &str) -> Result<u128, Problem> {
     let (number, unit) = match text.strip_suffix(['k', 'K']) {
         Some(number) => (number, 1000),
         None => text.strip_suffix('M').map_or((text, 1), |number| (number, 1_000_000)),
@@ -92,22 +92,22 @@ fn thousandths(text: &str) -> Result<u128, Wrong> {
     if whole.contains(',') && !(is_first && groups.all(|group| group.len() == 3))
         || decimals.contains(',')
     {
-        return Err(Wrong::Separator);
+        return Err(Problem::Separator);
     }
     let whole = &whole.replace(',', "");
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.is_empty() || !digits(whole) || !digits(decimals) || number.ends_with('.') {
-        return Err(Wrong::of(text));
+        return Err(Problem::of(text));
     }
     if decimals.len() > 9 {
-        return Err(Wrong::Fine);
+        return Err(Problem::Fine);
     }
     // Nothing below overflows.
-    let whole: u128 = whole.parse().ok().filter(|whole| *whole < 1 << 64).ok_or(Wrong::Large)?;
+    let whole: u128 = whole.parse().ok().filter(|whole| *whole < 1 << 64).ok_or(Problem::Large)?;
     let scale = (0..decimals.len()).fold(1, |scale, _| scale * 10);
     let decimals: u128 = if decimals.is_empty() { 0 } else { decimals.parse().unwrap_or(0) };
     let scaled = (whole * scale + decimals) * 1000 * unit;
-    if scaled.is_multiple_of(scale) { Ok(scaled / scale) } else { Err(Wrong::Fine) }
+    if scaled.is_multiple_of(scale) { Ok(scaled / scale) } else { Err(Problem::Fine) }
 }
 
 /// Parses a number: 20000, 20k, 1.5M, 0.5.
@@ -116,16 +116,16 @@ fn thousandths(text: &str) -> Result<u128, Wrong> {
 /// The text is no number, or it is too large or too fine.
 pub fn quantity(text: &str) -> Result<Quantity, String> {
     let thousandths = match thousandths(text) {
-        Ok(thousandths) if thousandths > u128::from(MOST) * 1000 => Err(Wrong::Large),
+        Ok(thousandths) if thousandths > u128::from(MOST) * 1000 => Err(Problem::Large),
         result => result,
     };
     match thousandths {
-        Ok(thousandths) => Ok(Quantity { thousandths: saturated(thousandths) }),
-        Err(Wrong::Large) => Err(format!("a number is at most {}", grouped(MOST))),
-        Err(Wrong::Fine) => Err("a number has at most three decimals, such as 0.033".to_owned()),
-        Err(Wrong::Negative) => Err("a number cannot be negative".to_owned()),
-        Err(Wrong::Separator) => Err(SEPARATORS.to_owned()),
-        Err(Wrong::Text) => Err("a number is such as 500, 20k, 1.5M or 0.5".to_owned()),
+        Ok(thousandths) => Ok(Quantity { thousandths: saturating_u64(thousandths) }),
+        Err(Problem::Large) => Err(format!("a number is at most {}", grouped(MOST))),
+        Err(Problem::Fine) => Err("a number has at most three decimals, such as 0.033".to_owned()),
+        Err(Problem::Negative) => Err("a number cannot be negative".to_owned()),
+        Err(Problem::Separator) => Err(SEPARATORS.to_owned()),
+        Err(Problem::Text) => Err("a number is such as 500, 20k, 1.5M or 0.5".to_owned()),
     }
 }
 
@@ -137,16 +137,16 @@ pub fn count(text: &str) -> Result<u64, String> {
     // In many languages a point stands before each three digits: 100.000 is not meant to be 100.
     let is_grouped = text.contains('.') && !text.ends_with(['k', 'K', 'M']);
     let count = match thousandths(text) {
-        Ok(thousandths) if !thousandths.is_multiple_of(1000) => Err(Wrong::Text),
-        Ok(_) if is_grouped => Err(Wrong::Separator),
-        Ok(thousandths) => u64::try_from(thousandths / 1000).map_err(|_| Wrong::Large),
+        Ok(thousandths) if !thousandths.is_multiple_of(1000) => Err(Problem::Text),
+        Ok(_) if is_grouped => Err(Problem::Separator),
+        Ok(thousandths) => u64::try_from(thousandths / 1000).map_err(|_| Problem::Large),
         Err(wrong) => Err(wrong),
     };
     count.map_err(|wrong| match wrong {
-        Wrong::Large => format!("a count is at most {}", grouped(u64::MAX)),
-        Wrong::Negative => "a count cannot be negative".to_owned(),
-        Wrong::Separator => SEPARATORS.to_owned(),
-        Wrong::Text | Wrong::Fine => {
+        Problem::Large => format!("a count is at most {}", grouped(u64::MAX)),
+        Problem::Negative => "a count cannot be negative".to_owned(),
+        Problem::Separator => SEPARATORS.to_owned(),
+        Problem::Text | Problem::Fine => {
             "a count is a whole number such as 500, 20k or 1.5M".to_owned()
         }
     })
@@ -184,14 +184,14 @@ pub fn threads(text: &str) -> Result<u16, String> {
 
 /// `number`, or the largest `u64` where it is larger.
 #[must_use]
-pub fn saturated(number: u128) -> u64 {
+pub fn saturating_u64(number: u128) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
 }
 
 /// `ms` milliseconds, or the largest `u64` of them.
 #[must_use]
 pub fn millis(ms: u128) -> Duration {
-    Duration::from_millis(saturated(ms))
+    Duration::from_millis(saturating_u64(ms))
 }
 
 /// `number`, which is not negative, to the nearest whole one.

@@ -4,20 +4,23 @@ use std::ffi::OsString;
 
 use clap::{Arg, Command};
 
-use crate::variables::spelt_as;
+use crate::variables::find_spelling;
 
 /// The long names of all options of `command` and its subcommands.
 #[must_use]
-pub fn longs(command: &Command) -> Vec<&str> {
+pub fn long_names(command: &Command) -> Vec<&str> {
     let own = command.get_arguments().filter_map(Arg::get_long);
-    own.chain(command.get_subcommands().flat_map(longs)).collect()
+    own.chain(command.get_subcommands().flat_map(long_names)).collect()
 }
 
 /// `args` with the names of options as `command` spells them: `--max-lead` for `--max_lead`,
 /// `--max.lead`, `--maxLead` and `--MAX-LEAD`. What comes after `--` stays as it is.
 #[must_use]
-pub fn respelt(command: &Command, args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
-    let longs = longs(command);
+pub fn normalize_options(
+    command: &Command,
+    args: impl IntoIterator<Item = OsString>,
+) -> Vec<OsString> {
+    let longs = long_names(command);
     let mut is_over = false;
     let respelt = |arg: OsString| {
         is_over |= arg == "--";
@@ -26,7 +29,7 @@ pub fn respelt(command: &Command, args: impl IntoIterator<Item = OsString>) -> V
             Some((name, value)) => (name, Some(value)),
             None => (option, None),
         };
-        match spelt_as(name, longs.iter().copied()) {
+        match find_spelling(name, longs.iter().copied()) {
             Some(long) if !is_over && long != name => match value {
                 Some(value) => format!("--{long}={value}").into(),
                 None => format!("--{long}").into(),
@@ -55,7 +58,7 @@ mod tests {
             ("x take -- --maxLead --", "x take -- --maxLead --"),
         ] {
             let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
-            assert_eq!(respelt(&command, words(line)), words(expected));
+            assert_eq!(normalize_options(&command, words(line)), words(expected));
         }
     }
 }

@@ -28,7 +28,7 @@ pub fn is_variable(name: &str, known: &str) -> bool {
 /// `name` without what spellings of it differ in: `maxlead` for `max-lead`, `max_lead`, `max.lead`,
 /// `maxLead` and `MAX_LEAD`. Programs that hand options over write them in all of these ways.
 #[must_use]
-pub fn unspelt(name: &str) -> String {
+pub fn normalized(name: &str) -> String {
     name.chars()
         .filter(|sign| !"-_.".contains(*sign))
         .map(|sign| sign.to_ascii_lowercase())
@@ -36,9 +36,9 @@ pub fn unspelt(name: &str) -> String {
 }
 
 /// The one of `names` that `name` is, however it is spelt.
-pub fn spelt_as<'a>(name: &str, mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let name = unspelt(name);
-    names.find(|known| unspelt(known) == name)
+pub fn find_spelling<'a>(name: &str, mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let name = normalized(name);
+    names.find(|known| normalized(known) == name)
 }
 
 /// The variable `known` of this process, or the only one whose name is another spelling of it.
@@ -46,9 +46,9 @@ pub fn spelt_as<'a>(name: &str, mut names: impl Iterator<Item = &'a str>) -> Opt
 #[must_use]
 pub fn variable(known: &str) -> Option<OsString> {
     env::var_os(known).or_else(|| {
-        let name = unspelt(known);
+        let name = normalized(known);
         let mut spelt = env::vars_os()
-            .filter(|(other, _)| other.to_str().is_some_and(|other| unspelt(other) == name));
+            .filter(|(other, _)| other.to_str().is_some_and(|other| normalized(other) == name));
         match (spelt.next(), spelt.next()) {
             (Some((_, value)), None) => Some(value),
             _ => None,
@@ -113,10 +113,10 @@ mod tests {
             "max-lead", "max_lead", "max.lead", "maxLead", "MaxLead", "MAX_LEAD", "MAX-LEAD",
             "MAX.LEAD", "maxlead", "MAXLEAD", "Max_Lead",
         ] {
-            assert_eq!(spelt_as(name, names()), Some("max-lead"), "{name}");
+            assert_eq!(find_spelling(name, names()), Some("max-lead"), "{name}");
         }
         for name in ["", "max", "max lead", "maxleads", "max/lead", "ma×lead"] {
-            assert_eq!(spelt_as(name, names()), None, "{name}");
+            assert_eq!(find_spelling(name, names()), None, "{name}");
         }
     }
 

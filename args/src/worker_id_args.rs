@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use crate::length::lease;
-use crate::terms::Terms;
+use crate::registry_config::RegistryConfig;
 use crate::worker_ids::{partition, worker_ids};
 
 /// The options that say which worker ids a generator takes from its registry.
@@ -36,8 +36,8 @@ impl WorkerIdArgs {
 
     /// What the registry is asked for; `uid_generator` is said by an option of each program.
     #[must_use]
-    pub fn terms(&self, uid_generator: bool) -> Terms {
+    pub fn registry_config(&self, uid_generator: bool) -> RegistryConfig {
         let &WorkerIdArgs { lease, partition, ref worker_ids } = self;
-        Terms { lease, partition, worker_ids: worker_ids.clone(), uid_generator }
+        RegistryConfig { lease, partition, worker_ids: worker_ids.clone(), uid_generator }
     }
 }

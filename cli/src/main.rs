@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use uidring::Audience;
 
-use crate::args::{guessed, variables};
+use crate::args::{lenient, variables};
 use crate::commands::{
     bench, layout, mask, pages, parse, plan, series, status, tags, take, workers,
 };
@@ -66,7 +66,7 @@ enum Command {
 fn main() -> ExitCode {
     Audience::Tool.set();
     variables::warn();
-    let done = guessed::parsed::<Cli>().map_err(Failure::from).and_then(|cli| match cli.command {
+    let done = lenient::parsed::<Cli>().map_err(Failure::from).and_then(|cli| match cli.command {
         Command::Take(args) => args.run(),
         Command::Parse(args) => args.run(),
         Command::Mask(args) => args.run(),

@@ -55,8 +55,9 @@ impl Service {
         let app = App::new(options, files, access, None, checked.leaf_layout, checked.masked);
         let app: &'static App = Box::leak(Box::new(app));
         app::enter_thread(0);
-        let problem = |unusable: db::Unusable| unusable.problem;
-        let registry = db::registry(&checked.db, &app.options.generator.terms(), db::Mode::Start);
+        let problem = |unusable: db::StoreFailure| unusable.problem;
+        let registry =
+            db::registry(&checked.db, &app.options.generator.registry_config(), db::Mode::Start);
         let builder = UidGenerator::builder().registry(registry.map_err(problem)?);
         app.set_uids(builder.build().map_err(|error| error.to_string())?);
         let source =
@@ -116,7 +117,7 @@ impl Service {
 
     /// How many ids, numbers and segments were given.
     #[must_use]
-    pub fn given(&self) -> u64 {
+    pub fn ids_given(&self) -> u64 {
         let counters = &self.app.counters;
         sum(counters, |of| &of.uids)
             + sum(counters, |of| &of.numbers)
@@ -147,7 +148,7 @@ pub fn options(args: &[&str]) -> Result<String, String> {
 ///
 /// What is wrong with them, as a user reads it.
 pub fn layout(args: &[&str]) -> Result<Option<Layout>, String> {
-    read(args)?.layout.asked().map_err(|error| error.to_string())
+    read(args)?.layout.requested().map_err(|error| error.to_string())
 }
 
 /// Who may do what by the file of tokens at `path`.
@@ -174,14 +175,14 @@ impl Rules {
     /// Whether whoever has this token may take from the tag.
     #[must_use]
     pub fn may_take(&self, token: Option<&str>, tag: &str) -> bool {
-        self.0.may(token.map(str::as_bytes), Permission::Tag(tag)).is_ok()
+        self.0.check(token.map(str::as_bytes), Permission::Tag(tag)).is_ok()
     }
 
     /// Whether whoever has this token may take UIDs, read the metrics, and do all.
     #[must_use]
-    pub fn may(&self, token: Option<&str>) -> [bool; 3] {
+    pub fn permissions(&self, token: Option<&str>) -> [bool; 3] {
         [Permission::Uids, Permission::Metrics, Permission::Admin]
-            .map(|permission| self.0.may(token.map(str::as_bytes), permission).is_ok())
+            .map(|permission| self.0.check(token.map(str::as_bytes), permission).is_ok())
     }
 }
 

@@ -29,7 +29,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use uidring::Audience;
 
-use crate::config::db::Unusable;
+use crate::config::db::StoreFailure;
 use crate::config::options::{Check, Log, Options};
 use crate::process::end::{AWAY, USAGE};
 use crate::process::events::Recorder;
@@ -73,17 +73,17 @@ fn run(options: Options) -> Result<(), Stopped> {
         for sentence in mistaken {
             let _ = writeln!(io::stderr(), "uidring-server: {sentence}");
         }
-        say("the options are good");
+        print_line("the options are good");
         if check == Check::All {
-            let of = |unusable: Unusable| Stopped {
+            let of = |unusable: StoreFailure| Stopped {
                 code: if unusable.is_transient { AWAY } else { 1 },
                 problem: unusable.problem,
             };
-            let in_use = net::server::try_out(&options).map_err(failed)?;
-            let new = app::start::try_out(&options, &checked).map_err(of)?;
-            say("a start with the database would succeed");
+            let in_use = net::server::dry_run(&options).map_err(failed)?;
+            let new = app::start::dry_run(&options, &checked).map_err(of)?;
+            print_line("a start with the database would succeed");
             for sentence in in_use.into_iter().chain(new) {
-                say(&sentence);
+                print_line(&sentence);
             }
         }
         return Ok(());
@@ -94,7 +94,7 @@ fn run(options: Options) -> Result<(), Stopped> {
     for sentence in mistaken {
         tracing::warn!("{sentence}");
     }
-    process::threads::note_panics();
+    process::threads::install_panic_hook();
     net::server::serve(options, checked, &end, ended).map_err(failed)
 }
 
@@ -109,7 +109,7 @@ fn print(text: &str) -> Result<(), String> {
     }
 }
 
-fn say(line: &str) {
+fn print_line(line: &str) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 

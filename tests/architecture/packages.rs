@@ -17,7 +17,7 @@ pub const FLOORS: &[Floor] = &[
             "visible",
             "passwords",
             "table",
-            "terms",
+            "registry_config",
             "worker_id_args",
             "generator",
             "tag_args",
@@ -68,8 +68,8 @@ pub const FLOORS: &[Floor] = &[
         root: "bindings/python/src",
         folder: "",
         rooms: &[
-            "events", "once", "buffer", "errors", "ending", "convert", "held", "masked", "series",
-            "wait", "numbers", "segments", "uids", "lib",
+            "events", "cached", "buffer", "errors", "ending", "convert", "handle", "masked",
+            "series", "wait", "numbers", "segments", "uids", "lib",
         ],
     },
     Floor { root: "cli/src", folder: "", rooms: &["text", "args", "run", "commands", "main"] },
@@ -81,8 +81,8 @@ pub const FLOORS: &[Floor] = &[
             "ids",
             "key",
             "negative",
-            "guessed",
-            "patience",
+            "lenient",
+            "wait_notice",
             "generator",
             "layout",
             "tag_store",
@@ -134,7 +134,7 @@ pub const FLOORS: &[Floor] = &[
         rooms: &[
             "bearer",
             "describe",
-            "no_numbers",
+            "take_failure",
             "batch",
             "problem",
             "negotiate",
@@ -147,7 +147,7 @@ pub const FLOORS: &[Floor] = &[
             "series_problem",
             "series_numbers",
             "idempotency",
-            "viewer", // what handlers share
+            "operator_access", // what handlers share
             "v1",
             "operators",
             "compat", // handlers
@@ -166,11 +166,11 @@ pub const FLOORS: &[Floor] = &[
             "reply",
             "refusal",
             "describe",
-            "asked",
+            "request",
             "keys",
             "info",
             "answer",
-            "give",
+            "take",
             "connection",
         ],
     },
@@ -236,7 +236,7 @@ pub const FLOORS: &[Floor] = &[
     Floor {
         root: "server/src",
         folder: "net",
-        rooms: &["connection", "handed", "unix_socket", "listener", "server"],
+        rooms: &["connection", "inherited_sockets", "unix_socket", "listener", "server"],
     },
     Floor {
         root: "server/src",
@@ -248,7 +248,7 @@ pub const FLOORS: &[Floor] = &[
         root: "server/src",
         folder: "stats",
         rooms: &[
-            "asked",
+            "demand",
             "counter",
             "readings",
             "times",

@@ -34,12 +34,12 @@ pub struct Registry {
     faults: &'static [Fault],
     /// How often.
     faults_left: u32,
-    terms: Terms,
+    config: RegistryConfig,
 }
 
 /// How ids are leased.
 #[derive(Clone, Copy)]
-pub struct Terms {
+pub struct RegistryConfig {
     /// How long a lease lasts.
     pub duration: Duration,
     /// How many ticks come with it.
@@ -105,7 +105,7 @@ impl Table {
         }
     }
 
-    fn assign(&mut self, request: &Request, terms: Terms) -> Lease {
+    fn assign(&mut self, request: &Request, config: RegistryConfig) -> Lease {
         let now = scenario::time();
         let is_free = |row: &Row| row.lease_until <= now && row.reserved_until < request.latest;
         let free = (1..).zip(&self.rows).filter(|(_, row)| is_free(row));
@@ -115,24 +115,29 @@ impl Table {
             None => (self.rows.len() as u64 + 1, request.now),
         };
         self.holders += 1;
-        let (last, holder) = (first + terms.ticks - 1, self.holders.to_string());
+        let (last, holder) = (first + config.ticks - 1, self.holders.to_string());
         let row = Row {
             holder: Some(holder.clone()),
             reserved_until: last,
-            lease_until: now + terms.duration,
+            lease_until: now + config.duration,
         };
         if free.is_some() {
             self.rows[index(worker)] = row;
         } else {
             self.rows.push(row);
         }
-        Lease::leased(worker, first..=last, terms.duration, holder)
+        Lease::leased(worker, first..=last, config.duration, holder)
     }
 
-    fn reserve(&mut self, lease: &Lease, last: u64, terms: Terms) -> Result<u64, RegistryError> {
+    fn reserve(
+        &mut self,
+        lease: &Lease,
+        last: u64,
+        config: RegistryConfig,
+    ) -> Result<u64, RegistryError> {
         let row = self.held(lease)?;
         row.reserved_until = row.reserved_until.max(last);
-        row.lease_until = scenario::time() + terms.duration;
+        row.lease_until = scenario::time() + config.duration;
         Ok(row.reserved_until)
     }
 
@@ -149,11 +154,11 @@ impl Registry {
     #[must_use]
     pub fn with_faults(
         rows: &Rows,
-        terms: Terms,
+        config: RegistryConfig,
         faults: &'static [Fault],
         count: u32,
     ) -> Registry {
-        Registry { rows: rows.clone(), faults, faults_left: count, terms }
+        Registry { rows: rows.clone(), faults, faults_left: count, config }
     }
 
     fn next_fault(&mut self) -> Option<Fault> {
@@ -168,7 +173,7 @@ impl Registry {
     fn call<T>(
         &mut self,
         lease: Option<&Lease>,
-        call: impl FnOnce(&mut Table, Terms) -> Result<T, RegistryError>,
+        call: impl FnOnce(&mut Table, RegistryConfig) -> Result<T, RegistryError>,
     ) -> Result<T, RegistryError> {
         let fault = self.next_fault();
         match fault {
@@ -194,7 +199,7 @@ impl Registry {
         }
         // The way there and back.
         shuttle::thread::yield_now();
-        let result = call(&mut self.rows.lock(), self.terms);
+        let result = call(&mut self.rows.lock(), self.config);
         shuttle::thread::yield_now();
         if fault == Some(Fault::AnswerLost) {
             return Err(RegistryError::unreachable("no answer"));
@@ -205,11 +210,11 @@ impl Registry {
 
 impl WorkerRegistry for Registry {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
-        self.call(None, |table, terms| Ok(table.assign(request, terms)))
+        self.call(None, |table, config| Ok(table.assign(request, config)))
     }
 
     fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
-        self.call(Some(lease), |table, terms| table.reserve(lease, last, terms))
+        self.call(Some(lease), |table, config| table.reserve(lease, last, config))
     }
 
     fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {

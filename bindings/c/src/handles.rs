@@ -36,19 +36,19 @@ type Map<T> = HashMap<u64, T, BuildHasherDefault<std::collections::hash_map::Def
 pub(crate) struct Table<T>(ArcSwapOption<Map<T>>);
 
 /// What a thread used last.
-pub(crate) type Last<T> = RefCell<Option<(u64, T)>>;
+pub(crate) type LastUsed<T> = RefCell<Option<(u64, T)>>;
 
 /// A kind of what handles stand for.
-pub(crate) trait Kept: Clone + 'static {
+pub(crate) trait HandleKind: Clone + 'static {
     /// What it is called in a sentence: "the generator was".
     const WAS: &'static str;
 
     fn table() -> &'static Table<Self>;
 
-    fn last() -> &'static LocalKey<Last<Self>>;
+    fn last() -> &'static LocalKey<LastUsed<Self>>;
 
     /// Keeps this under a new handle.
-    fn keep(self) -> u64 {
+    fn insert(self) -> u64 {
         // ORDERING: Relaxed, because only the count itself matters.
         let handle = NEXT.fetch_add(1, Ordering::Relaxed);
         Self::table().0.rcu(|map| {
@@ -136,9 +136,9 @@ impl<T> Table<T> {
 }
 
 /// The table of a kind, and what a thread used last of it.
-macro_rules! kept {
+macro_rules! handle_kind {
     ($kind:ty, $was:literal) => {
-        impl $crate::handles::Kept for $kind {
+        impl $crate::handles::HandleKind for $kind {
             const WAS: &'static str = $was;
 
             fn table() -> &'static $crate::handles::Table<Self> {
@@ -147,9 +147,9 @@ macro_rules! kept {
             }
 
             #[inline]
-            fn last() -> &'static std::thread::LocalKey<$crate::handles::Last<Self>> {
+            fn last() -> &'static std::thread::LocalKey<$crate::handles::LastUsed<Self>> {
                 thread_local! {
-                    static LAST: $crate::handles::Last<$kind> =
+                    static LAST: $crate::handles::LastUsed<$kind> =
                         const { std::cell::RefCell::new(None) };
                 }
                 &LAST
@@ -158,4 +158,4 @@ macro_rules! kept {
     };
 }
 
-pub(crate) use kept;
+pub(crate) use handle_kind;

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char};
 use std::slice;
 
-use uidring_bindings::{Error, not_an_id, without_passwords, written};
+use uidring_bindings::{Error, not_an_id, option_example, without_passwords};
 
 /// The text at `text`, which is the argument `name`.
 ///
@@ -52,7 +52,7 @@ pub(crate) unsafe fn options<'a>(
         let Some(option) = (unsafe { optional(option, "an option") })? else { break };
         let problem = || {
             // It may be the address, in the wrong place.
-            let (shown, written) = (without_passwords(option), written(option));
+            let (shown, written) = (without_passwords(option), option_example(option));
             Error::argument(format!("the option {shown:?} is not name=value, such as {written}"))
         };
         pairs.push(option.split_once('=').ok_or_else(problem)?);

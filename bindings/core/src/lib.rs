@@ -19,7 +19,7 @@ mod uids;
 pub use error::{Error, Kind, guarded};
 pub use masked::{MaskedIds, OpaqueIds};
 pub use numbers::{Numbers, TagNumbers};
-pub use options::{OptionList, options_of, written};
+pub use options::{OptionList, option_example, options_of};
 pub use series::{Issued, SeriesStore};
 pub use source::Source;
 pub use store::{Close, Open};

@@ -43,7 +43,7 @@ impl Numbers {
     pub fn create(&self, tag: &str, options: &[(&str, &str)]) -> Result<TagNumbers, Error> {
         let options: NewTag = options::parse(options)?;
         self.table.check_step(tag, options.tag.has_step())?;
-        Ok(TagNumbers(self.segments.create(tag, options.tag.tag()).map_err(named)?))
+        Ok(TagNumbers(self.segments.create(tag, options.tag.tag()).map_err(about_segments)?))
     }
 
     /// The numbers of a tag that is there.
@@ -51,7 +51,7 @@ impl Numbers {
     /// # Errors
     /// The store has no such tag, or cannot be used.
     pub fn tag(&self, tag: &str) -> Result<TagNumbers, Error> {
-        Ok(TagNumbers(self.segments.tag(tag).map_err(named)?))
+        Ok(TagNumbers(self.segments.tag(tag).map_err(about_segments)?))
     }
 }
 
@@ -68,26 +68,26 @@ impl Source for TagNumbers {
     fn take(&self) -> Result<u64, Error> {
         match self.0.take() {
             Ok(number) => Ok(number.get()),
-            Err(error) => Err(named(error)),
+            Err(error) => Err(about_segments(error)),
         }
     }
 
     #[inline]
     fn try_take(&self) -> Result<Option<u64>, Error> {
-        tried(self.0.try_take(), named)
+        tried(self.0.try_take(), about_segments)
     }
 
     async fn take_async(&self) -> Result<u64, Error> {
-        self.0.take_async().await.map(Number::get).map_err(named)
+        self.0.take_async().await.map(Number::get).map_err(about_segments)
     }
 
     fn fill(&self, buffer: &mut [u64]) -> Result<(), (usize, Error)> {
         let filled = fill(buffer, Number::MIN, |numbers| self.0.fill(numbers));
-        filled.map_err(|(filled, error)| (filled, named(error)))
+        filled.map_err(|(filled, error)| (filled, about_segments(error)))
     }
 
     /// It waits no longer than `max_wait`.
-    fn at_hand(&self) -> usize {
+    fn available(&self) -> usize {
         usize::MAX
     }
 
@@ -98,7 +98,7 @@ impl Source for TagNumbers {
 
 /// The error, about segments.
 #[cold]
-fn named(error: impl Into<Error>) -> Error {
+fn about_segments(error: impl Into<Error>) -> Error {
     error.into().about("the segments")
 }
 

@@ -9,8 +9,8 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
 use uidring_args::{
-    GeneratorArgs, LayoutArgs, SeriesArgs, Table, TagArgs, length, quantity, some_length, spelt_as,
-    with_causes, without_passwords,
+    GeneratorArgs, LayoutArgs, SeriesArgs, Table, TagArgs, find_spelling, length, quantity,
+    some_length, with_causes, without_passwords,
 };
 
 use crate::error::Error;
@@ -164,17 +164,17 @@ impl OptionList {
 #[must_use]
 pub fn options_of(list: OptionList) -> Vec<(String, String)> {
     let command = list.command();
-    let told = |arg: &Arg| {
-        let name = arg.get_long().map(spelt)?;
+    let described = |arg: &Arg| {
+        let name = arg.get_long().map(option_name)?;
         let help = arg.get_help().map(StyledStr::to_string).unwrap_or_default();
-        let mut help = respelt(&command, &help);
+        let mut help = with_option_names(&command, &help);
         // A flag's is false, and goes without saying.
         if let ([default], true) = (arg.get_default_values(), arg.get_action().takes_values()) {
             help = format!("{help} [default: {}]", default.display());
         }
         Some((name, help))
     };
-    command.get_arguments().filter_map(told).collect()
+    command.get_arguments().filter_map(described).collect()
 }
 
 /// Reads options such as `("lease", "10m")`.
@@ -195,70 +195,71 @@ pub(crate) fn parse<O: Parser>(options: &[(&str, &str)]) -> Result<O, Error> {
             _ => args.push(format!("--{long}={value}")),
         }
     }
-    O::try_parse_from(args).map_err(|error| Error::argument(told(&command, &error)))
+    O::try_parse_from(args).map_err(|error| Error::argument(sentence_of(&command, &error)))
 }
 
 /// The option of this name, in any spelling of it: frameworks hand `max_lead` over as `max.lead`,
 /// `max-lead` or `maxLead`.
 fn find<'a>(command: &'a Command, name: &str) -> Option<&'a Arg> {
-    let long = spelt_as(name, command.get_arguments().filter_map(Arg::get_long))?;
+    let long = find_spelling(name, command.get_arguments().filter_map(Arg::get_long))?;
     command.get_arguments().find(|arg| arg.get_long() == Some(long))
 }
 
 /// How an option is written that is given as a name alone, for the sentence that refuses it.
 #[must_use]
-pub fn written(name: &str) -> String {
+pub fn option_example(name: &str) -> String {
     let flag = OptionList::ALL.iter().find_map(|list| {
         let command = list.command();
         let flag = find(&command, name).filter(|arg| !arg.get_action().takes_values())?;
-        flag.get_long().map(|long| format!("{}=true", spelt(long)))
+        flag.get_long().map(|long| format!("{}=true", option_name(long)))
     });
     flag.unwrap_or_else(|| "lease=10m".to_owned())
 }
 
 /// The name of an option here.
-fn spelt(long: &str) -> String {
+fn option_name(long: &str) -> String {
     long.replace('-', "_")
 }
 
 /// A sentence about options of the command line, as one about these.
-fn respelt(command: &Command, sentence: &str) -> String {
+fn with_option_names(command: &Command, sentence: &str) -> String {
     let mut longs: Vec<&str> = command.get_arguments().filter_map(Arg::get_long).collect();
     // A name may be the beginning of another.
     longs.sort_unstable_by_key(|long| std::cmp::Reverse(long.len()));
     longs.iter().fold(sentence.replace("--db", "the address"), |text, long| {
-        text.replace(&format!("--{long}"), &spelt(long))
+        text.replace(&format!("--{long}"), &option_name(long))
     })
 }
 
 /// A sentence about the tool's options of a generator, as one about these.
-pub(crate) fn of_uids(sentence: &str) -> String {
-    respelt(&UidOptions::command(), sentence)
+pub(crate) fn about_uid_options(sentence: &str) -> String {
+    with_option_names(&UidOptions::command(), sentence)
 }
 
 fn unknown(command: &Command, name: &str) -> Error {
-    let names: Vec<String> = command.get_arguments().filter_map(Arg::get_long).map(spelt).collect();
+    let names: Vec<String> =
+        command.get_arguments().filter_map(Arg::get_long).map(option_name).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     // It may be the address, in the wrong place.
     Error::argument(uidring_args::unknown("option", &without_passwords(name), &names))
 }
 
 /// What clap refuses, as a sentence about options.
-fn told(command: &Command, error: &clap::Error) -> String {
+fn sentence_of(command: &Command, error: &clap::Error) -> String {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
         Some(ContextValue::Strings(texts)) => Some(texts.join(" and ")),
         _ => None,
     };
     // "--lease <LENGTH>"
-    let option = |kind| Some(respelt(command, text(kind)?.split(' ').next()?));
+    let option = |kind| Some(with_option_names(command, text(kind)?.split(' ').next()?));
     let sentence = || {
         let invalid = option(ContextKind::InvalidArg)?;
         match error.kind() {
             ErrorKind::ValueValidation => {
                 let why = std::error::Error::source(error)?;
                 let value = without_passwords(&text(ContextKind::InvalidValue)?);
-                let why = respelt(command, &with_causes(why));
+                let why = with_option_names(command, &with_causes(why));
                 Some(format!("the option {invalid} cannot be {value:?}: {why}"))
             }
             ErrorKind::InvalidValue => {
@@ -276,7 +277,7 @@ fn told(command: &Command, error: &clap::Error) -> String {
             _ => None,
         }
     };
-    sentence().unwrap_or_else(|| respelt(command, &without_passwords(&error.to_string())))
+    sentence().unwrap_or_else(|| with_option_names(command, &without_passwords(&error.to_string())))
 }
 
 #[cfg(test)]
@@ -358,7 +359,7 @@ mod tests {
                     camel,
                 ];
                 for spelling in spellings {
-                    let found = find(&command, &spelling).and_then(Arg::get_long).map(spelt);
+                    let found = find(&command, &spelling).and_then(Arg::get_long).map(option_name);
                     assert_eq!(found.as_deref(), Some(&*name), "{spelling}");
                     cases += 1;
                 }
@@ -370,7 +371,7 @@ mod tests {
         // No two options of a call are spellings of one name.
         for list in OptionList::ALL {
             let names: Vec<String> =
-                options_of(list).iter().map(|(name, _)| uidring_args::unspelt(name)).collect();
+                options_of(list).iter().map(|(name, _)| uidring_args::normalized(name)).collect();
             let distinct: std::collections::BTreeSet<&String> = names.iter().collect();
             assert_eq!(distinct.len(), names.len());
         }
@@ -387,7 +388,7 @@ mod tests {
             ("", "lease=10m"),
             ("nothing", "lease=10m"),
         ] {
-            assert_eq!(written(name), expected);
+            assert_eq!(option_example(name), expected);
         }
     }
 

@@ -67,7 +67,7 @@ impl SeriesStore {
         let options: NewSeries = options::parse(options)?;
         let definition =
             SeriesDefinition::new(pattern).map_err(|error| Error::argument(with_causes(&error)))?;
-        self.series.create(name, options.series.complete(definition)).map_err(named)?;
+        self.series.create(name, options.series.complete(definition)).map_err(about_series)?;
         Ok(())
     }
 
@@ -84,8 +84,8 @@ impl SeriesStore {
     ) -> Result<Issued, Error> {
         let series = self.get(name, scope)?;
         let number = match date {
-            Some(date) => series.take_for(day(date)?).map_err(named)?,
-            None => series.take().map_err(named)?,
+            Some(date) => series.take_for(day(date)?).map_err(about_series)?,
+            None => series.take().map_err(about_series)?,
         };
         Ok(issued(number, scope))
     }
@@ -93,7 +93,7 @@ impl SeriesStore {
     /// Takes the next number of the present period if it is in memory. It never waits; `None` says
     /// that [`next`](SeriesStore::next) may have to, or fails.
     #[must_use]
-    pub fn next_at_hand(&self, name: &str, scope: Option<&str>) -> Option<Issued> {
+    pub fn try_next(&self, name: &str, scope: Option<&str>) -> Option<Issued> {
         let series = of_scope(self.known(name)?, scope).ok()?;
         Some(issued(series.try_take().ok()?, scope))
     }
@@ -116,11 +116,11 @@ impl SeriesStore {
         }
         let series = self.get(name, scope)?;
         let numbers = match date {
-            Some(date) => series.take_n_for(day(date)?, count).map_err(named)?,
+            Some(date) => series.take_n_for(day(date)?, count).map_err(about_series)?,
             // Not above a million.
-            None => {
-                series.take_batch(usize::try_from(count).unwrap_or(usize::MAX)).map_err(named)?
-            }
+            None => series
+                .take_batch(usize::try_from(count).unwrap_or(usize::MAX))
+                .map_err(about_series)?,
         };
         Ok(numbers.into_iter().map(|number| issued(number, scope)).collect())
     }
@@ -131,7 +131,7 @@ impl SeriesStore {
     /// The text is no number of the series, or the store cannot be used.
     pub fn parse(&self, name: &str, text: &str) -> Result<Issued, Error> {
         // Asks the store, because another process may have changed the pattern.
-        let series = self.series.get(name).map_err(named)?;
+        let series = self.series.get(name).map_err(about_series)?;
         let parsed = series.parse(text).map_err(|error| Error::argument(with_causes(&error)))?;
         Ok(Issued {
             text: text.to_owned(),
@@ -154,7 +154,7 @@ impl SeriesStore {
         if let Some(series) = self.known(name) {
             return of_scope(series, scope);
         }
-        let series = self.series.get(name).map_err(named)?;
+        let series = self.series.get(name).map_err(about_series)?;
         if let Ok(mut used) = self.used.write() {
             used.insert(name.to_owned(), series.clone());
         }
@@ -180,7 +180,7 @@ fn of_scope(series: SeriesGenerator, scope: Option<&str>) -> Result<SeriesGenera
 }
 
 /// The error, about series.
-fn named(error: SeriesError) -> Error {
+fn about_series(error: SeriesError) -> Error {
     Error::from(error).about("the series")
 }
 
@@ -253,11 +253,11 @@ mod tests {
         let file = folder.path().join("uidring.db");
         let series = SeriesStore::open(file.to_str().unwrap(), &[]).unwrap();
         series.create("tickets", "T-{n}", &[]).unwrap();
-        assert_eq!(series.next_at_hand("tickets", None), None);
+        assert_eq!(series.try_next("tickets", None), None);
         for number in 1..=3 {
             assert_eq!(series.next("tickets", None, None).unwrap().value, number);
         }
-        assert_eq!(series.next_at_hand("tickets", None).unwrap().text, "T-4");
+        assert_eq!(series.try_next("tickets", None).unwrap().text, "T-4");
         // The store is not asked: without it, numbers go on.
         for file in std::fs::read_dir(folder.path()).unwrap() {
             std::fs::remove_file(file.unwrap().path()).unwrap();

@@ -32,7 +32,7 @@ pub trait Source: Clone + Send + Sync + 'static {
     fn fill(&self, buffer: &mut [u64]) -> Result<(), (usize, Error)>;
 
     /// How many numbers [`fill`](Source::fill) gives now without a long wait.
-    fn at_hand(&self) -> usize;
+    fn available(&self) -> usize;
 
     /// The state, as a JSON object.
     fn status(&self) -> String;

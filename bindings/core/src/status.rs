@@ -59,7 +59,7 @@ pub(crate) fn series(name: &str, scope: Option<&str>, status: &SeriesStatus) -> 
     let is_failing = status.obstacle.is_some() && take_error.is_none();
     json!({
         "state": if is_failing { FAILING } else { state(take_error) },
-        "obstacle": status.obstacle.clone().map(named),
+        "obstacle": obstacle(status.obstacle.clone(), "the series"),
         "series": name,
         "scope": scope,
         "scopes": status.scopes,
@@ -89,12 +89,8 @@ fn state(obstacle: Option<&TakeError>) -> &'static str {
     }
 }
 
-fn named(error: SeriesError) -> String {
-    Error::from(error).about("the series").message
-}
-
-fn obstacle(error: Option<TakeError>, what: &str) -> Option<String> {
-    error.map(|error| Error::from(error).about(what).message)
+fn obstacle(error: Option<impl Into<Error>>, what: &str) -> Option<String> {
+    error.map(|error| error.into().about(what).message)
 }
 
 fn numbers(status: &SegmentStatus) -> Value {

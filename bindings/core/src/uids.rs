@@ -46,14 +46,14 @@ impl Open for Uids {
             ));
         }
         let asked = asked_layout(&options)?;
-        let asked_well = options.generator.check_asked(asked);
-        asked_well.map_err(|problem| Error::argument(options::of_uids(problem)))?;
+        let asked_well = options.generator.check_requested(asked);
+        asked_well.map_err(|problem| Error::argument(options::about_uid_options(problem)))?;
         let store = open_store(address, options.timeout)?;
         // Before a file is made for it.
         if asked.is_some() || store.file().is_some_and(|file| !file.exists()) {
             options.generator.check(asked.unwrap_or_default())?;
         }
-        let registry = store.registry_with((&options.generator.terms()).into())?;
+        let registry = store.registry_with((&options.generator.registry_config()).into())?;
         Ok(Uids::of(build_on(builder(&options), registry, asked)?))
     }
 }
@@ -88,7 +88,7 @@ impl Source for Uids {
         fill(buffer, Uid::MIN, |uids| self.generator.fill(uids))
     }
 
-    fn at_hand(&self) -> usize {
+    fn available(&self) -> usize {
         usize::try_from(self.generator.status().available).unwrap_or(usize::MAX)
     }
 
@@ -204,7 +204,7 @@ fn failed(error: TakeError) -> Error {
 }
 
 fn asked_layout(options: &UidOptions) -> Result<Option<Layout>, Error> {
-    options.layout.asked().map_err(|error| Error::argument(with_causes(&error)))
+    options.layout.requested().map_err(|error| Error::argument(with_causes(&error)))
 }
 
 fn builder(options: &UidOptions) -> uidring::Builder {

@@ -38,7 +38,7 @@ pub(crate) fn live() -> MutexGuard<'static, BTreeMap<usize, Live>> {
 }
 
 /// Boxes a value and gives its address away.
-pub(crate) fn give<T: Any + Send + Sync>(value: T) -> jlong {
+pub(crate) fn into_handle<T: Any + Send + Sync>(value: T) -> jlong {
     let value = Box::into_raw(Box::new(value));
     let address = value.expose_provenance();
     live().insert(address, Live(value));
@@ -54,7 +54,7 @@ pub(crate) extern "system" fn open<'local, T: Open>(
 ) -> jlong {
     call(&mut env, |env| {
         let (address, options) = (text(env, &address)?, Options::read(env, &options)?);
-        Ok(give(T::open(&address, &options.pairs())?))
+        Ok(into_handle(T::open(&address, &options.pairs())?))
     })
 }
 

@@ -8,7 +8,7 @@ use jni::sys::jlong;
 use uidring_bindings::{Error, MaskedIds, OpaqueIds, Zeroizing, not_an_id};
 
 use crate::errors::call;
-use crate::handles::{self, give, value};
+use crate::handles::{self, into_handle, value};
 use crate::methods::Method;
 use crate::texts::text;
 
@@ -38,7 +38,7 @@ extern "system" fn new_masked<'local>(
 ) -> jlong {
     call(&mut env, |env| {
         let keys = Zeroizing::new(text(env, &keys)?);
-        Ok(give(MaskedIds::new(&keys)?))
+        Ok(into_handle(MaskedIds::new(&keys)?))
     })
 }
 
@@ -93,7 +93,7 @@ extern "system" fn new_opaque<'local>(
 ) -> jlong {
     call(&mut env, |env| {
         let keys = Zeroizing::new(text(env, &keys)?);
-        Ok(give(OpaqueIds::new(&keys, &text(env, &prefix)?)?))
+        Ok(into_handle(OpaqueIds::new(&keys, &text(env, &prefix)?)?))
     })
 }
 

@@ -8,7 +8,7 @@ use jni::sys::jlong;
 use uidring_bindings::{Numbers, TagNumbers};
 
 use crate::errors::call;
-use crate::handles::{self, give, value};
+use crate::handles::{self, into_handle, value};
 use crate::methods::Method;
 use crate::takes;
 use crate::texts::{JStrings, Options, text};
@@ -40,7 +40,7 @@ extern "system" fn create<'local>(
     let numbers = unsafe { value::<Numbers>(handle) };
     call(&mut env, |env| {
         let (tag, options) = (text(env, &tag)?, Options::read(env, &options)?);
-        Ok(give(numbers.create(&tag, &options.pairs())?))
+        Ok(into_handle(numbers.create(&tag, &options.pairs())?))
     })
 }
 
@@ -52,5 +52,5 @@ extern "system" fn find<'local>(
 ) -> jlong {
     // SAFETY: as in `create`.
     let numbers = unsafe { value::<Numbers>(handle) };
-    call(&mut env, |env| Ok(give(numbers.tag(&text(env, &tag)?)?)))
+    call(&mut env, |env| Ok(into_handle(numbers.tag(&text(env, &tag)?)?)))
 }

@@ -30,9 +30,9 @@ pub(crate) fn methods() -> [Method; 8] {
             next as *mut c_void,
         ),
         Method(
-            "nextAtHand",
+            "tryNext",
             "(JLjava/lang/String;Ljava/lang/String;)[Ljava/lang/String;",
-            next_at_hand as *mut c_void,
+            try_next as *mut c_void,
         ),
         Method(
             "nextMany",
@@ -100,7 +100,7 @@ extern "system" fn next<'local>(
     })
 }
 
-extern "system" fn next_at_hand<'local>(
+extern "system" fn try_next<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     handle: jlong,
@@ -111,7 +111,7 @@ extern "system" fn next_at_hand<'local>(
     let series = unsafe { value::<SeriesStore>(handle) };
     call(&mut env, |env| {
         let (name, scope) = (text(env, &name)?, optional(env, &scope)?);
-        match series.next_at_hand(&name, scope.as_deref()) {
+        match series.try_next(&name, scope.as_deref()) {
             Some(number) => issued(env, &[number]),
             None => Ok(JStrings::null()),
         }

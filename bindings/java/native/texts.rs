@@ -3,7 +3,7 @@
 use jni::Env;
 use jni::errors::Error as JniError;
 use jni::objects::{JObjectArray, JString};
-use uidring_bindings::{Error, written};
+use uidring_bindings::{Error, option_example};
 
 use crate::errors::Failure;
 
@@ -48,7 +48,7 @@ fn not_a_pair(option: &str) -> Error {
     // An address in the wrong place may have a password.
     let shown =
         if option.contains("://") { "an address".to_owned() } else { format!("{option:?}") };
-    let written = written(option);
+    let written = option_example(option);
     Error::argument(format!("an option is written name=value, such as {written}, and not {shown}"))
 }
 

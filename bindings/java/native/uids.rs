@@ -8,7 +8,7 @@ use jni::sys::jlong;
 use uidring_bindings::{Error, Uids};
 
 use crate::errors::call;
-use crate::handles::{self, give, value};
+use crate::handles::{self, into_handle, value};
 use crate::methods::Method;
 use crate::takes;
 use crate::texts::{JStrings, Options};
@@ -26,7 +26,7 @@ pub(crate) fn methods() -> [Method; 10] {
         Method("parts", "(JJ)[J", parts as *mut c_void),
         Method("layout", "(J)Ljava/lang/String;", layout as *mut c_void),
         Method("workerId", "(J)J", worker_id as *mut c_void),
-        Method("shownUids", "(J)Ljava/lang/String;", shown as *mut c_void),
+        Method("describeUids", "(J)Ljava/lang/String;", describe as *mut c_void),
         Method("uidStatus", "(J)Ljava/lang/String;", takes::status::<Uids> as *mut c_void),
         Method("closeUids", "(J)V", handles::close::<Uids> as *mut c_void),
     ]
@@ -42,7 +42,7 @@ extern "system" fn fixed<'local>(
         let worker = u64::try_from(worker)
             .map_err(|_| Error::argument(format!("a worker id is not negative, as {worker} is")))?;
         let options = Options::read(env, &options)?;
-        Ok(give(Uids::fixed(worker, &options.pairs())?))
+        Ok(into_handle(Uids::fixed(worker, &options.pairs())?))
     })
 }
 
@@ -81,7 +81,7 @@ extern "system" fn worker_id(mut env: EnvUnowned<'_>, _: JClass<'_>, handle: jlo
     call(&mut env, |_| Ok(uids.worker_id()?.cast_signed()))
 }
 
-extern "system" fn shown<'local>(
+extern "system" fn describe<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     handle: jlong,

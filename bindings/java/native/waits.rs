@@ -21,7 +21,7 @@ use jni::sys::{jint, jlong};
 use uidring_bindings::{Error, Source, TagNumbers, Uids};
 
 use crate::errors::{Failure, call};
-use crate::handles::{give, value};
+use crate::handles::{into_handle, value};
 use crate::methods::Method;
 use crate::takes::AT_ONCE;
 
@@ -59,9 +59,9 @@ impl Waiting {
 }
 
 /// Names a wait to the thread that wakes Java's.
-struct Named(jlong);
+struct WaitWaker(jlong);
 
-impl Wake for Named {
+impl Wake for WaitWaker {
     fn wake(self: Arc<Self>) {
         let woken = &WOKEN;
         woken.lock().push_back(self.0);
@@ -130,9 +130,9 @@ extern "system" fn begin<S: Source>(
         let source = source.clone();
         let taking: Taking = Box::pin(async move { source.take_async().await });
         let waiting =
-            Waiting { taking: Mutex::new(taking), waker: Waker::from(Arc::new(Named(name))) };
+            Waiting { taking: Mutex::new(taking), waker: Waker::from(Arc::new(WaitWaker(name))) };
         match waiting.poll()? {
-            0 => Ok(-give(waiting)),
+            0 => Ok(-into_handle(waiting)),
             number => Ok(number),
         }
     })

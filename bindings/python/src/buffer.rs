@@ -9,7 +9,7 @@ use pyo3::ffi::{Py_ssize_t, PyObject};
 use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
 
-use crate::once::interned;
+use crate::cached::interned;
 
 // `Py_buffer` belongs to the stable interface from Python 3.11 on only. This function has belonged
 // to it since 3.2. It was deprecated because it does not keep the memory where it is; here a

@@ -7,9 +7,9 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use uidring_bindings::{Error, Issued};
 
+use crate::cached::{self, interned};
 use crate::ending;
 use crate::errors::raised;
-use crate::once::{self, interned};
 
 /// Calls what a module has under a name, and remembers it in `place`.
 fn call<'py>(
@@ -18,7 +18,7 @@ fn call<'py>(
     of: (&str, &str),
     arguments: impl PyCallArgs<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    ending::call(py, || once::import(py, place, of), arguments)
+    ending::call(py, || cached::import(py, place, of), arguments)
 }
 
 /// The options as the library reads them.
@@ -59,7 +59,7 @@ pub fn address(address: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 /// A whole number of Python's, which has no bounds, for the library.
-pub fn whole(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u64> {
+pub fn to_u64(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u64> {
     let py = value.py();
     value.extract().map_err(|error: PyErr| {
         if error.is_instance_of::<PyOverflowError>(py) {
@@ -72,7 +72,7 @@ pub fn whole(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u64> {
 
 /// How many numbers a call is asked for.
 pub fn count(value: &Bound<'_, PyAny>) -> PyResult<usize> {
-    let count = whole(value, "a call takes 0 numbers or more")?;
+    let count = to_u64(value, "a call takes 0 numbers or more")?;
     Ok(usize::try_from(count).unwrap_or(usize::MAX))
 }
 
@@ -108,7 +108,7 @@ pub struct SeriesNumbers<'py> {
 impl<'py> SeriesNumbers<'py> {
     pub fn look_up(py: Python<'py>) -> PyResult<SeriesNumbers<'py>> {
         static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        let class = once::import(py, &CLASS, ("uidring._values", "SeriesNumber"))?;
+        let class = cached::import(py, &CLASS, ("uidring._values", "SeriesNumber"))?;
         let new = py.get_type::<PyTuple>().getattr(interned!(py, "__new__")?)?;
         Ok(SeriesNumbers { new, class })
     }

@@ -27,9 +27,9 @@ static ENDED_BY: OnceLock<ThreadId> = OnceLock::new();
 /// anything.
 const PATIENCE: usize = 5_000;
 
-struct Inside;
+struct InsideGuard;
 
-impl Drop for Inside {
+impl Drop for InsideGuard {
     fn drop(&mut self) {
         // In a process that code in `call` has forked, it is zero already: see `_forked`.
         let _ =
@@ -44,7 +44,7 @@ pub fn call<'py, A: PyCallArgs<'py>>(
     arguments: A,
 ) -> PyResult<Bound<'py, PyAny>> {
     INSIDE.fetch_add(1, Ordering::SeqCst);
-    let _inside = Inside;
+    let _inside = InsideGuard;
     if ENDED_BY.get().is_some_and(|&by| by != thread::current().id()) {
         let message = "the program ends, and its other threads can no longer use uidring";
         return Err(raised(py, &Error { kind: Kind::Closed, message: message.to_owned() }));

@@ -5,7 +5,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use uidring_bindings::{Error, Kind};
 
-use crate::once;
+use crate::cached;
 
 /// The exception for an error, such as `ClosedError` for `Kind::Closed`.
 #[cold]
@@ -21,11 +21,11 @@ fn class(py: Python<'_>, kind: Kind) -> PyResult<Bound<'_, PyType>> {
     static CLASSES: [PyOnceLock<Py<PyType>>; Kind::ALL.len()] =
         [const { PyOnceLock::new() }; Kind::ALL.len()];
     let place = Kind::ALL.iter().position(|&other| other == kind).unwrap_or_default();
-    once::import(py, &CLASSES[place], ("uidring._errors", &format!("{}Error", kind.name())))
+    cached::import(py, &CLASSES[place], ("uidring._errors", &format!("{}Error", kind.name())))
 }
 
 /// Runs a call of the library that may wait, while other threads run Python.
-pub fn apart<T: Send>(
+pub fn detached<T: Send>(
     py: Python<'_>,
     call: impl FnOnce() -> Result<T, Error> + Send,
 ) -> PyResult<T> {

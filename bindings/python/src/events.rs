@@ -11,11 +11,11 @@ pub fn _listen() {
 }
 
 /// An event: its level as `logging` counts, what it says, its name, and its fields.
-type Told<'py> = (u8, String, &'static str, Bound<'py, PyDict>);
+type PyEvent<'py> = (u8, String, &'static str, Bound<'py, PyDict>);
 
 /// The oldest event, if there is one.
 #[pyfunction]
-pub fn _take_event(py: Python<'_>) -> PyResult<Option<Told<'_>>> {
+pub fn _take_event(py: Python<'_>) -> PyResult<Option<PyEvent<'_>>> {
     let Some(event) = events::take() else { return Ok(None) };
     let level = match event.level {
         Level::Error => 40,

@@ -9,14 +9,14 @@
 #![allow(clippy::unused_self)]
 
 mod buffer;
+mod cached;
 mod convert;
 mod ending;
 mod errors;
 mod events;
-mod held;
+mod handle;
 mod masked;
 mod numbers;
-mod once;
 mod segments;
 mod series;
 mod uids;

@@ -6,8 +6,8 @@ use pyo3::types::PyList;
 use uidring_bindings::{Source, guarded};
 
 use crate::buffer::Numbers;
+use crate::cached::interned;
 use crate::errors::raised;
-use crate::once::interned;
 use crate::wait::wait;
 
 /// Up to as many numbers are taken one by one, without letting other threads run: to get the
@@ -125,7 +125,7 @@ fn fill_chunk(
         // Where there are no numbers, it is this wait that can be interrupted.
         chunk[filled] = take(py, source).map_err(|error| (filled, error))?;
         filled += 1;
-        let most = (chunk.len() - filled).min(source.at_hand() / SHARE);
+        let most = (chunk.len() - filled).min(source.available() / SHARE);
         if most > 0 {
             let some = &mut chunk[filled..filled + most];
             fill_at_once(py, source, some).map_err(|(count, error)| (filled + count, error))?;

@@ -8,8 +8,8 @@ use pyo3::types::{PyDict, PyList};
 use uidring_bindings::{Numbers, Source as _, TagNumbers};
 
 use crate::convert;
-use crate::errors::apart;
-use crate::held::{self, Held};
+use crate::errors::detached;
+use crate::handle::{self, Handle};
 use crate::numbers;
 
 /// Gives dense numbers, counted per tag: 1, 2, 3.
@@ -22,10 +22,10 @@ use crate::numbers;
 #[pyclass(frozen, weakref, module = "uidring")]
 #[derive(Debug)]
 pub struct Segments {
-    numbers: Held<Numbers>,
+    numbers: Handle<Numbers>,
     /// The tags that were asked for by name. The library keeps them as well, but behind a lock that
     /// its own threads hold now and then.
-    used: RwLock<HashMap<String, Held<TagNumbers>>>,
+    used: RwLock<HashMap<String, Handle<TagNumbers>>>,
 }
 
 impl Segments {
@@ -45,7 +45,7 @@ impl Segments {
         address: &Bound<'py, PyAny>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, Segments>> {
-        held::open(address, options, |numbers| Segments { numbers, used: RwLock::default() })
+        handle::open(address, options, |numbers| Segments { numbers, used: RwLock::default() })
     }
 
     /// Creates a tag, or finds one that is as it is asked for.
@@ -61,21 +61,21 @@ impl Segments {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Tag> {
         let options = convert::options(py, options)?;
-        let tag = apart(py, || self.numbers.create(tag, &convert::borrowed(&options)))?;
-        Ok(Tag(Held::new(tag)))
+        let tag = detached(py, || self.numbers.create(tag, &convert::borrowed(&options)))?;
+        Ok(Tag(Handle::new(tag)))
     }
 
     /// The numbers of a tag that is there.
     #[pyo3(signature = (name, /))]
     fn tag(&self, py: Python<'_>, name: &str) -> PyResult<Tag> {
         if let Some(tag) = self.known(name) {
-            return Ok(Tag(Held::new(tag)));
+            return Ok(Tag(Handle::new(tag)));
         }
-        let tag = apart(py, || self.numbers.tag(name))?;
+        let tag = detached(py, || self.numbers.tag(name))?;
         if let Ok(mut used) = self.used.try_write() {
-            used.insert(name.to_owned(), Held::new(tag.clone()));
+            used.insert(name.to_owned(), Handle::new(tag.clone()));
         }
-        Ok(Tag(Held::new(tag)))
+        Ok(Tag(Handle::new(tag)))
     }
 
     /// Takes a number of a tag, which is looked up by its name.
@@ -118,14 +118,14 @@ impl Segments {
 
     /// A tag if the store need not be asked for it, else `None`.
     fn _tag_at_once(&self, name: &str) -> Option<Tag> {
-        Some(Tag(Held::new(self.known(name)?)))
+        Some(Tag(Handle::new(self.known(name)?)))
     }
 }
 
 /// The numbers of one tag, from `Segments.create` or `Segments.tag`.
 #[pyclass(frozen, weakref, module = "uidring")]
 #[derive(Debug)]
-pub struct Tag(Held<TagNumbers>);
+pub struct Tag(Handle<TagNumbers>);
 
 #[pymethods]
 impl Tag {

@@ -5,8 +5,8 @@ use pyo3::types::{PyDict, PyList};
 use uidring_bindings::SeriesStore;
 
 use crate::convert::{self, SeriesNumbers};
-use crate::errors::apart;
-use crate::held::{self, Held};
+use crate::errors::detached;
+use crate::handle::{self, Handle};
 
 /// Gives numbers that people see, such as `SO20261124-000042`.
 ///
@@ -17,7 +17,7 @@ use crate::held::{self, Held};
 /// SO20261124-000001
 #[pyclass(frozen, weakref, module = "uidring")]
 #[derive(Debug)]
-pub struct Series(Held<SeriesStore>);
+pub struct Series(Handle<SeriesStore>);
 
 #[pymethods]
 impl Series {
@@ -28,7 +28,7 @@ impl Series {
         address: &Bound<'py, PyAny>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, Series>> {
-        held::open(address, options, Series)
+        handle::open(address, options, Series)
     }
 
     /// Creates a series, or finds one that is as it is asked for.
@@ -41,7 +41,7 @@ impl Series {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
         let options = convert::options(py, options)?;
-        apart(py, || self.0.create(name, pattern, &convert::borrowed(&options)))
+        detached(py, || self.0.create(name, pattern, &convert::borrowed(&options)))
     }
 
     /// Takes the next number: of a `scope`, if one is named, and of the period of a `date` instead
@@ -57,10 +57,10 @@ impl Series {
     ) -> PyResult<Bound<'py, PyAny>> {
         let date = convert::date(date)?;
         let numbers = SeriesNumbers::look_up(py)?;
-        let at_hand = if date.is_none() { self.0.next_at_hand(name, scope) } else { None };
-        let number = match at_hand {
+        let available = if date.is_none() { self.0.try_next(name, scope) } else { None };
+        let number = match available {
             Some(number) => number,
-            None => apart(py, || self.0.next(name, scope, date.as_deref()))?,
+            None => detached(py, || self.0.next(name, scope, date.as_deref()))?,
         };
         numbers.number(number)
     }
@@ -87,11 +87,11 @@ impl Series {
         scope: Option<&str>,
         date: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let count = convert::whole(count, "a call takes 1 to 1000000 numbers of a series")?;
+        let count = convert::to_u64(count, "a call takes 1 to 1000000 numbers of a series")?;
         let date = convert::date(date)?;
         let numbers = SeriesNumbers::look_up(py)?;
         let list = PyList::empty(py);
-        for number in apart(py, || self.0.next_many(name, scope, date.as_deref(), count))? {
+        for number in detached(py, || self.0.next_many(name, scope, date.as_deref(), count))? {
             list.append(numbers.number(number)?)?;
         }
         Ok(list)
@@ -99,7 +99,7 @@ impl Series {
 
     /// Reads a number of the series.
     fn parse<'py>(&self, py: Python<'py>, name: &str, text: &str) -> PyResult<Bound<'py, PyAny>> {
-        SeriesNumbers::look_up(py)?.number(apart(py, || self.0.parse(name, text))?)
+        SeriesNumbers::look_up(py)?.number(detached(py, || self.0.parse(name, text))?)
     }
 
     /// The state of a series, and of a scope of it. Lengths are in milliseconds.
@@ -110,7 +110,7 @@ impl Series {
         name: &str,
         scope: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        convert::status(py, &apart(py, || self.0.status(name, scope))?)
+        convert::status(py, &detached(py, || self.0.status(name, scope))?)
     }
 
     /// Ends all takes, and gives back what is left of each scope. A second close does nothing,
@@ -145,6 +145,6 @@ impl Series {
         scope: Option<&str>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let numbers = SeriesNumbers::look_up(py)?;
-        self.0.next_at_hand(name, scope).map(|number| numbers.number(number)).transpose()
+        self.0.try_next(name, scope).map(|number| numbers.number(number)).transpose()
     }
 }

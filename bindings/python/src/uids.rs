@@ -6,7 +6,7 @@ use uidring_bindings::{Source as _, Uids};
 
 use crate::convert;
 use crate::errors::raised;
-use crate::held::{self, Held};
+use crate::handle::{self, Handle};
 use crate::numbers;
 
 /// Gives unique, positive 64-bit ids that sort by time.
@@ -19,7 +19,7 @@ use crate::numbers;
 /// ...     assert uids.take() > first
 #[pyclass(frozen, weakref, module = "uidring")]
 #[derive(Debug)]
-pub struct UidGenerator(Held<Uids>);
+pub struct UidGenerator(Handle<Uids>);
 
 #[pymethods]
 impl UidGenerator {
@@ -36,7 +36,7 @@ impl UidGenerator {
         address: &Bound<'py, PyAny>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, UidGenerator>> {
-        held::open(address, options, UidGenerator)
+        handle::open(address, options, UidGenerator)
     }
 
     /// Opens a generator with a worker id of your own, which no other generator may have at a time.
@@ -54,9 +54,9 @@ impl UidGenerator {
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, UidGenerator>> {
         let py = worker.py();
-        let worker = convert::whole(worker, "a worker id is a whole number from 0 on")?;
+        let worker = convert::to_u64(worker, "a worker id is a whole number from 0 on")?;
         let options = convert::options(py, options)?;
-        held::open_with(py, UidGenerator, || Uids::fixed(worker, &convert::borrowed(&options)))
+        handle::open_with(py, UidGenerator, || Uids::fixed(worker, &convert::borrowed(&options)))
     }
 
     /// Takes a UID.
@@ -114,7 +114,7 @@ impl UidGenerator {
     #[pyo3(signature = (uid, /))]
     fn parts<'py>(&self, uid: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = uid.py();
-        let uid = convert::whole(uid, "a UID is a whole number from 1 to 9223372036854775807")?;
+        let uid = convert::to_u64(uid, "a UID is a whole number from 1 to 9223372036854775807")?;
         let parts = self.0.parts(uid).map_err(|error| raised(py, &error))?;
         convert::parts(py, parts)
     }

@@ -9,9 +9,9 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use uidring_bindings::{Error, Kind, guarded};
 
+use crate::cached::interned;
 use crate::ending;
 use crate::errors::raised;
-use crate::once::interned;
 
 /// How often a wait looks for signals. A number that comes ends the wait at once.
 const PAUSE: Duration = Duration::from_millis(50);

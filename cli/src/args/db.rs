@@ -5,9 +5,9 @@ use std::path::{self, Path};
 use uidring::series::Series;
 use uidring::store::{StoreRegistry, StoreSegments};
 use uidring::{RegistryOptions, Store};
-use uidring_args::{Db, Table, Terms};
+use uidring_args::{Db, RegistryConfig, Table};
 
-use crate::text::{Failure, complain};
+use crate::text::{Failure, print_error};
 
 /// An environment variable for the address, so that no process list shows its password.
 pub(crate) const VARIABLE: &str = "UIDRING_DB";
@@ -64,11 +64,11 @@ pub(crate) fn option(db: &Db) -> Vec<String> {
 
 /// Opens the registry to take ids from it. A missing file is created, which is reported; a server
 /// is not contacted yet.
-pub(crate) fn open(db: &Db, terms: &Terms) -> Result<StoreRegistry, Failure> {
-    if terms.uid_generator {
+pub(crate) fn open(db: &Db, config: &RegistryConfig) -> Result<StoreRegistry, Failure> {
+    if config.uid_generator {
         return of_uid_generator(db);
     }
-    created(db, |store| Ok(store.registry_with(RegistryOptions::from(terms))?))
+    created(db, |store| Ok(store.registry_with(RegistryOptions::from(config))?))
 }
 
 /// Opens the table of `UidGenerator`.
@@ -131,7 +131,7 @@ fn created<T>(db: &Db, open: impl FnOnce(&Store) -> Result<T, Failure>) -> Resul
     let opened = open(&store)?;
     if let Some(path) = missing {
         let path = path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        complain(&format!("created the registry {}", path.display()));
+        print_error(&format!("created the registry {}", path.display()));
     }
     Ok(opened)
 }

@@ -6,7 +6,7 @@ use uidring::{Layout, UidGenerator};
 use uidring_args::{Db, GeneratorArgs, build_on};
 
 use crate::args::db;
-use crate::args::patience::patiently;
+use crate::args::wait_notice::with_wait_notice;
 use crate::text::Failure;
 
 /// Builds a generator with a worker id from `db`, at one try: who runs a command can run it again,
@@ -16,10 +16,10 @@ pub(crate) fn open(
     db: &Db,
     asked: Option<Layout>,
 ) -> Result<UidGenerator, Failure> {
-    args.check_asked(asked).map_err(|problem| Failure::Usage(problem.to_owned()))?;
+    args.check_requested(asked).map_err(|problem| Failure::Usage(problem.to_owned()))?;
     if asked.is_some() || db.is_missing() {
         args.check(asked.unwrap_or_default())?;
     }
     let builder = args.builder().start_deadline(Duration::ZERO);
-    patiently(db, || Ok(build_on(builder, db::open(db, &args.terms())?, asked)?))
+    with_wait_notice(db, || Ok(build_on(builder, db::open(db, &args.registry_config())?, asked)?))
 }

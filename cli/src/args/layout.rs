@@ -5,7 +5,7 @@ use uidring::registry::RegistryAdmin;
 use uidring_args::{Db, LayoutArgs};
 
 use crate::args::db;
-use crate::args::patience::patiently;
+use crate::args::wait_notice::with_wait_notice;
 use crate::text::Failure;
 
 /// [`LayoutArgs`], or the layout of a registry.
@@ -33,7 +33,7 @@ impl LayoutOrDb {
         if let Some(db) = &self.db {
             return remembered(db).map(Some);
         }
-        match (self.layout.asked()?, db::of_environment()) {
+        match (self.layout.requested()?, db::of_environment()) {
             (None, Some(db)) => remembered(&db).map(Some),
             (asked, _) => Ok(asked),
         }
@@ -41,7 +41,8 @@ impl LayoutOrDb {
 }
 
 fn remembered(db: &Db) -> Result<Layout, Failure> {
-    let layout = patiently(db, || Ok::<_, Failure>(db::open_existing(db, false)?.layout()?))?;
+    let layout =
+        with_wait_notice(db, || Ok::<_, Failure>(db::open_existing(db, false)?.layout()?))?;
     layout.ok_or_else(|| {
         Failure::Failed(format!("the registry {db} has not been used with a layout yet"))
     })

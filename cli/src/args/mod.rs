@@ -2,11 +2,11 @@
 
 pub(crate) mod db;
 pub(crate) mod generator;
-pub(crate) mod guessed;
 pub(crate) mod ids;
 pub(crate) mod key;
 pub(crate) mod layout;
+pub(crate) mod lenient;
 pub(crate) mod negative;
-pub(crate) mod patience;
 pub(crate) mod tag_store;
 pub(crate) mod variables;
+pub(crate) mod wait_notice;

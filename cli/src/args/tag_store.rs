@@ -5,7 +5,7 @@ use uidring::segment::SegmentError;
 use uidring_args::{Db, Table, with_causes};
 
 use crate::args::db::{self, DbArg};
-use crate::text::{Failure, complaint};
+use crate::text::{Failure, failure_with_command};
 
 /// Where the tags are.
 #[derive(Debug, clap::Args)]
@@ -66,7 +66,7 @@ impl TagStore<'_> {
         let why = with_causes(error);
         match error {
             SegmentError::NoSuchTag { tag, .. } => {
-                complaint(&(why + ":"), &self.create(tag, first))
+                failure_with_command(&(why + ":"), &self.create(tag, first))
             }
             _ => Failure::Failed(why),
         }

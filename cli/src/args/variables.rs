@@ -2,10 +2,10 @@
 
 use std::env;
 
-use uidring_args::{is_near, is_variable, meant, mistaken, nearest, unspelt};
+use uidring_args::{is_near, is_variable, meant, mistaken, nearest, normalized};
 
 use crate::args::{db, key};
-use crate::text::complain;
+use crate::text::print_error;
 
 /// The tool's variables.
 const KNOWN: [&str; 3] = [db::VARIABLE, key::VARIABLE, key::FILE_VARIABLE];
@@ -15,13 +15,13 @@ const CHANGES: usize = 3;
 
 /// Warns of environment variables whose names are similar to the tool's.
 pub(crate) fn warn() {
-    for sentence in mistaken(|name, _| known_by(name).map(|known| meant(name, known))) {
-        complain(&sentence);
+    for sentence in mistaken(|name, _| meant_by(name).map(|known| meant(name, known))) {
+        print_error(&sentence);
     }
 }
 
 /// The variable that `name` was probably meant to be, if it is none itself.
-fn known_by(name: &str) -> Option<&'static str> {
+fn meant_by(name: &str) -> Option<&'static str> {
     if KNOWN.iter().any(|known| is_variable(name, known)) || is_in_force(name) {
         return None;
     }
@@ -31,7 +31,7 @@ fn known_by(name: &str) -> Option<&'static str> {
 
 /// Whether it is another spelling of a variable, and the only one of it.
 fn is_in_force(name: &str) -> bool {
-    let same = |known: &&&str| unspelt(known) == unspelt(name);
+    let same = |known: &&&str| normalized(known) == normalized(name);
     KNOWN.iter().find(same).is_some_and(|known| {
         env::var_os(known).is_none() && uidring_args::variable(known).is_some()
     })
@@ -39,7 +39,7 @@ fn is_in_force(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::known_by;
+    use super::meant_by;
 
     #[test]
     fn names_of_others_are_left_alone() {
@@ -63,13 +63,13 @@ mod tests {
             expected.pop();
         }
         let misspelt: Vec<&str> =
-            names.into_iter().filter(|name| known_by(name).is_some()).collect();
+            names.into_iter().filter(|name| meant_by(name).is_some()).collect();
         assert_eq!(misspelt, expected);
     }
     #[test]
     fn the_nearest_of_the_variables_is_meant() {
-        assert_eq!(known_by("UIDRING_BD"), Some("UIDRING_DB"));
-        assert_eq!(known_by("UIDRING_KYE"), Some("UIDRING_KEY"));
-        assert_eq!(known_by("UIDRING_KEYFILE"), Some("UIDRING_KEY_FILE"));
+        assert_eq!(meant_by("UIDRING_BD"), Some("UIDRING_DB"));
+        assert_eq!(meant_by("UIDRING_KYE"), Some("UIDRING_KEY"));
+        assert_eq!(meant_by("UIDRING_KEYFILE"), Some("UIDRING_KEY_FILE"));
     }
 }

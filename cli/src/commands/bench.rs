@@ -21,7 +21,7 @@ use uidring_args::some_length;
 
 use crate::run::load::joined;
 use crate::run::progress::{self, target};
-use crate::text::words::{counted, measured, whole};
+use crate::text::words::{counted, measured, span_in_seconds};
 use crate::text::{self, BOLD, DIM, Failure, SEQUENCE, TIME, WORKER, paint};
 
 /// How many UIDs a buffer holds and a local taker claims, and how many numbers a counter claims.
@@ -70,10 +70,10 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let threads = if self.threads.is_empty() { usual_threads() } else { self.threads };
-        let sources = if self.tag { Sources::of_a_tag()? } else { Sources::of_uids()? };
+        let sources = if self.tag { Sources::with_tag()? } else { Sources::with_uids()? };
         let mut cells = Vec::new();
-        for way in [Way::Take, Way::Local, Way::Fill] {
-            cells.extend(threads.iter().map(|&threads| Cell::new(way, threads)));
+        for method in [Method::Take, Method::Local, Method::Fill] {
+            cells.extend(threads.iter().map(|&threads| Cell::new(method, threads)));
         }
         // The other target too is hidden where it is no terminal.
         let target =
@@ -86,11 +86,13 @@ impl Args {
                 break;
             }
             for index in 0..cells.len() {
-                cells[index].take_turn(&sources, turn)?;
+                cells[index].measure_round(&sources, turn)?;
                 if !bar.is_hidden() {
                     let left = self.length.saturating_sub(started.elapsed());
                     let picture = picture(&cells, text::error_columns());
-                    bar.set_message(picture + &paint(DIM, format_args!("{} left", whole(left))));
+                    bar.set_message(
+                        picture + &paint(DIM, format_args!("{} left", span_in_seconds(left))),
+                    );
                     bar.tick();
                 }
             }
@@ -111,7 +113,7 @@ impl Args {
             counted(turns as u64, "turn"),
             measured(started.elapsed())
         );
-        text::print(&(picture(&cells, text::columns()) + &text::remark(&footer)))
+        text::print(&(picture(&cells, text::columns()) + &text::footnote(&footer)))
     }
 }
 
@@ -129,26 +131,26 @@ fn usual_threads() -> Vec<u16> {
 
 /// A way to take UIDs, and what it is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum Method {
     Take,
     Local,
     Fill,
 }
 
-impl Way {
+impl Method {
     fn name(self) -> &'static str {
         match self {
-            Way::Take => "take",
-            Way::Local => "local take",
-            Way::Fill => "fill",
+            Method::Take => "take",
+            Method::Local => "local take",
+            Method::Fill => "fill",
         }
     }
 
     fn heading(self) -> String {
         let (style, rest) = match self {
-            Way::Take => (TIME, "one a call, beside a bare fetch_add"),
-            Way::Local => (WORKER, "a thread's own, beside a thread's own counter"),
-            Way::Fill => (SEQUENCE, "1,024 a call, beside writing consecutive numbers"),
+            Method::Take => (TIME, "one a call, beside a bare fetch_add"),
+            Method::Local => (WORKER, "a thread's own, beside a thread's own counter"),
+            Method::Fill => (SEQUENCE, "1,024 a call, beside writing consecutive numbers"),
         };
         format!("{}  {}\n", paint(style.bold(), self.name()), paint(DIM, rest))
     }
@@ -166,21 +168,21 @@ enum Generator {
 }
 
 /// A tag in memory, whose first segment outlasts any measurement.
-struct Endless(AtomicU64);
+struct EndlessSource(AtomicU64);
 
-impl Endless {
+impl EndlessSource {
     const SEGMENT: u64 = 1 << 50;
 }
 
-impl SegmentSource for Endless {
+impl SegmentSource for EndlessSource {
     fn name(&self) -> String {
         "memory".to_owned()
     }
 
     fn load(&self, _: &str, _: Option<u64>) -> Result<Segment, SegmentError> {
         // ORDERING: relaxed, as nothing but the number itself is communicated.
-        let first = self.0.fetch_add(Endless::SEGMENT, Ordering::Relaxed);
-        Ok(Segment::new(first, Endless::SEGMENT, 1, first + Endless::SEGMENT - 1))
+        let first = self.0.fetch_add(EndlessSource::SEGMENT, Ordering::Relaxed);
+        Ok(Segment::new(first, EndlessSource::SEGMENT, 1, first + EndlessSource::SEGMENT - 1))
     }
 
     fn give_back(&self, _: &str, _: &Segment) -> Result<bool, SegmentError> {
@@ -194,28 +196,28 @@ impl SegmentSource for Endless {
     fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError> {
         let _ = new;
         // ORDERING: relaxed, as nothing but the number itself is communicated.
-        Ok(TagRecord::new(tag, self.0.load(Ordering::Relaxed), Endless::SEGMENT, 1))
+        Ok(TagRecord::new(tag, self.0.load(Ordering::Relaxed), EndlessSource::SEGMENT, 1))
     }
 }
 
 /// Takes one thread's part of a slice from a generator. A macro, as the generators share no trait.
 macro_rules! take_from {
-    ($Id:ident, $generator:expr, $way:expr, $count:expr) => {{
+    ($Id:ident, $generator:expr, $method:expr, $count:expr) => {{
         let (generator, count) = ($generator, $count);
-        match $way {
-            Way::Take => {
+        match $method {
+            Method::Take => {
                 for _ in 0..count {
                     black_box(generator.take()?);
                 }
             }
-            Way::Local => {
+            Method::Local => {
                 // Both sides are behind a pointer, like a taker that is used beyond one loop.
                 let mut mine = black_box(Box::new(generator.local().with_claim_length(BATCH)));
                 for _ in 0..count {
                     black_box(mine.take()?);
                 }
             }
-            Way::Fill => {
+            Method::Fill => {
                 let mut buffer = [$Id::MIN; BATCH as usize];
                 for _ in 0..count / u64::from(BATCH) {
                     generator.fill(&mut buffer).map_err(|error| error.cause())?;
@@ -229,15 +231,15 @@ macro_rules! take_from {
 
 impl Sources {
     /// A generator with the default sequence whose time field outlasts any measurement.
-    fn of_uids() -> Result<Sources, Failure> {
+    fn with_uids() -> Result<Sources, Failure> {
         let layout = Layout::new(48, 2, 13)?;
         let builder = UidGenerator::builder().layout(layout).registry(FixedWorker::new(1));
         let uids = builder.max_lead(Duration::from_secs(1 << 40)).build()?;
         Ok(Sources::of(Generator::Uids(uids)))
     }
 
-    fn of_a_tag() -> Result<Sources, Failure> {
-        let segments = Segments::builder().source(Endless(AtomicU64::new(1))).build()?;
+    fn with_tag() -> Result<Sources, Failure> {
+        let segments = Segments::builder().source(EndlessSource(AtomicU64::new(1))).build()?;
         Ok(Sources::of(Generator::Tag(segments.tag("bench")?)))
     }
 
@@ -246,31 +248,31 @@ impl Sources {
     }
 
     /// Takes one thread's part of a slice of UIDs.
-    fn ours(&self, way: Way, count: u64) -> Result<(), Failure> {
+    fn take_share(&self, method: Method, count: u64) -> Result<(), Failure> {
         match &self.generator {
-            Generator::Uids(uids) => take_from!(Uid, uids, way, count),
-            Generator::Tag(numbers) => take_from!(Number, numbers, way, count),
+            Generator::Uids(uids) => take_from!(Uid, uids, method, count),
+            Generator::Tag(numbers) => take_from!(Number, numbers, method, count),
         }
     }
 
     /// Takes the same part of bare numbers.
-    fn bare(&self, way: Way, count: u64) {
+    fn bare(&self, method: Method, count: u64) {
         // ORDERING: relaxed, as nothing but the number itself is communicated.
         let claim = |count| self.counter.fetch_add(count, Ordering::Relaxed);
-        match way {
-            Way::Take => {
+        match method {
+            Method::Take => {
                 for _ in 0..count {
                     black_box(claim(1));
                 }
             }
-            Way::Local => {
+            Method::Local => {
                 let mut mine =
                     black_box(Box::new(Block { counter: &self.counter, next: 0, end: 0 }));
                 for _ in 0..count {
                     black_box(mine.take());
                 }
             }
-            Way::Fill => {
+            Method::Fill => {
                 let mut buffer = [0; BATCH as usize];
                 for _ in 0..count / u64::from(BATCH) {
                     for (place, number) in buffer.iter_mut().zip(claim(u64::from(BATCH))..) {
@@ -283,15 +285,21 @@ impl Sources {
     }
 
     /// Takes `count` on each thread, and returns the time from the first start to the last end.
-    fn slice(&self, way: Way, ours: bool, threads: u16, count: u64) -> Result<Duration, Failure> {
+    fn slice(
+        &self,
+        method: Method,
+        ours: bool,
+        threads: u16,
+        count: u64,
+    ) -> Result<Duration, Failure> {
         let start = Barrier::new(threads.into());
         let body = || {
             start.wait();
             let begin = Instant::now();
             if ours {
-                self.ours(way, count)?;
+                self.take_share(method, count)?;
             } else {
-                self.bare(way, count);
+                self.bare(method, count);
             }
             Ok::<_, Failure>((begin, Instant::now()))
         };
@@ -328,7 +336,7 @@ impl Block<'_> {
 /// One way to take UIDs, with a number of threads.
 #[derive(Debug)]
 struct Cell {
-    way: Way,
+    method: Method,
     threads: u16,
     /// How many UIDs and bare numbers each thread takes in a slice. Doubled until they fill it.
     counts: [u64; 2],
@@ -345,7 +353,7 @@ struct Report {
 
 #[derive(Serialize)]
 struct CellResult {
-    way: &'static str,
+    method: &'static str,
     threads: u16,
     uids_per_second: f64,
     limit_per_second: f64,
@@ -353,18 +361,19 @@ struct CellResult {
 }
 
 impl Cell {
-    fn new(way: Way, threads: u16) -> Cell {
-        Cell { way, threads, counts: [16 * u64::from(BATCH); 2], rates: Vec::new() }
+    fn new(method: Method, threads: u16) -> Cell {
+        Cell { method, threads, counts: [16 * u64::from(BATCH); 2], rates: Vec::new() }
     }
 
     /// Runs a slice of each side, in an order that alternates.
     #[allow(clippy::cast_precision_loss)] // three digits are shown
-    fn take_turn(&mut self, sources: &Sources, turn: usize) -> Result<(), Failure> {
+    fn measure_round(&mut self, sources: &Sources, turn: usize) -> Result<(), Failure> {
         let mut rates = [0.0; 2];
         for place in 0..2 {
             let side = (place + turn) % 2;
             let time = loop {
-                let time = sources.slice(self.way, side == 0, self.threads, self.counts[side])?;
+                let time =
+                    sources.slice(self.method, side == 0, self.threads, self.counts[side])?;
                 if time >= SLICE || self.counts[side] >= 1 << 40 {
                     break time;
                 }
@@ -381,7 +390,7 @@ impl Cell {
     fn result(&self) -> CellResult {
         let median = |of: fn(&[f64; 2]) -> f64| median(self.rates.iter().map(of).collect());
         CellResult {
-            way: self.way.name(),
+            method: self.method.name(),
             threads: self.threads,
             uids_per_second: median(|[ours, _]| *ours),
             limit_per_second: median(|[_, bare]| *bare),
@@ -430,11 +439,11 @@ fn three_digits(number: f64) -> String {
 
 fn picture(cells: &[Cell], columns: usize) -> String {
     let mut text = String::new();
-    let mut way = None;
+    let mut method = None;
     for cell in cells {
-        if way != Some(cell.way) {
-            way = Some(cell.way);
-            text += &text::folded(&cell.way.heading(), columns, 2);
+        if method != Some(cell.method) {
+            method = Some(cell.method);
+            text += &text::folded(&cell.method.heading(), columns, 2);
         }
         text += &cell.line(columns);
     }
@@ -443,7 +452,7 @@ fn picture(cells: &[Cell], columns: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cell, WIDTH, Way, median, text, three_digits};
+    use super::{Cell, Method, WIDTH, median, text, three_digits};
 
     #[test]
     fn numbers_have_three_digits() {
@@ -458,7 +467,7 @@ mod tests {
     #[test]
     fn a_line_fits_whatever_the_ratio() {
         for (bare, shown) in [(1e9, "0.10"), (1e8, "1.00"), (3.61e6, "27.7"), (1e6, "100")] {
-            let cell = Cell { rates: vec![[1e8, bare]], ..Cell::new(Way::Take, 1) };
+            let cell = Cell { rates: vec![[1e8, bare]], ..Cell::new(Method::Take, 1) };
             let page = anstream::adapter::strip_str(&cell.line(40)).to_string();
             let line = page.lines().next().unwrap_or_default();
             assert!(line.ends_with(&format!("  {shown}")), "{line}");
@@ -469,7 +478,7 @@ mod tests {
     #[test]
     fn lines_fit_with_any_number_of_threads() {
         for threads in [1, 2, 16, 100, 1024] {
-            let cell = Cell { rates: vec![[4.6e8, 5.43e9]], ..Cell::new(Way::Fill, threads) };
+            let cell = Cell { rates: vec![[4.6e8, 5.43e9]], ..Cell::new(Method::Fill, threads) };
             for columns in [40, 80] {
                 let page = anstream::adapter::strip_str(&cell.line(columns)).to_string();
                 assert!(page.contains(&text::words::counted(threads.into(), "thread")), "{page}");
@@ -483,7 +492,7 @@ mod tests {
     #[test]
     fn a_cell_without_a_turn_has_an_empty_bar() {
         let line = |columns| {
-            anstream::adapter::strip_str(&Cell::new(Way::Take, 1).line(columns)).to_string()
+            anstream::adapter::strip_str(&Cell::new(Method::Take, 1).line(columns)).to_string()
         };
         assert_eq!(line(80), format!("     1 thread  {}\n", "─".repeat(WIDTH)));
         assert_eq!(line(40), format!("     1 thread  {}\n", "─".repeat(19)));

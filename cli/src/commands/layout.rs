@@ -8,7 +8,7 @@ use uidring::clock::{Clock, SystemClock};
 use uidring::{FieldOrder, Layout};
 
 use crate::args::layout::LayoutOrDb;
-use crate::commands::plan::sizing::Split;
+use crate::commands::plan::sizing::FieldWidths;
 use crate::text::words::{self, counted};
 use crate::text::{
     self, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, columns, paint, picture, row,
@@ -37,7 +37,7 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Report {
     #[serde(flatten)]
-    split: Split,
+    split: FieldWidths,
     worker_first: bool,
     epoch: Option<String>,
     expires: Option<String>,
@@ -58,7 +58,7 @@ impl Args {
 
 fn report(layout: &Layout, now: SystemTime) -> Report {
     let times = Times::of(layout);
-    let split = Split::of(layout);
+    let split = FieldWidths::of(layout);
     Report {
         split,
         worker_first: layout.order() == FieldOrder::WorkerFirst,

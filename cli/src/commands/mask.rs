@@ -155,7 +155,7 @@ fn print_each(
             }
             Err(problem) => {
                 is_wrong = true;
-                text::complain(&problem);
+                text::print_error(&problem);
             }
         }
         // A program that sends one line and waits for the answer must get it.

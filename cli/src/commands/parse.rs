@@ -191,7 +191,7 @@ impl Reader {
         let (now, half_a_year) = (SystemClock.now(), Duration::from_secs(182 * 24 * 3600));
         let width = |text: Option<String>| text.map_or(0, |text| text.len());
         // With and without summer time.
-        let is_elsewhere = [now, now + half_a_year].into_iter().any(text::is_elsewhere);
+        let is_elsewhere = [now, now + half_a_year].into_iter().any(text::differs_from_utc);
         let widths = [
             if self.is_chosen { i64::MIN.to_string() } else { Uid::MAX.to_string() }.len(),
             Uid::MAX.base32().as_str().len(),
@@ -205,7 +205,7 @@ impl Reader {
     }
 
     fn footer(&self) -> String {
-        text::remark(&format!("layout {}", self.layout))
+        text::footnote(&format!("layout {}", self.layout))
     }
 
     fn print(&mut self, texts: &[String]) -> Result<(), Failure> {
@@ -240,7 +240,7 @@ impl Reader {
                 } else {
                     with_causes(&error)
                 };
-                text::complain(&format!("{text:?} is not a UID: {why}"));
+                text::print_error(&format!("{text:?} is not a UID: {why}"));
                 None
             }
         }
@@ -329,7 +329,7 @@ impl Reader {
     fn table(&self, uids: &[Id]) -> String {
         let now = SystemClock.now();
         // If local time is UTC, its column would only repeat the other.
-        let elsewhere = uids.iter().any(|uid| text::is_elsewhere(uid.parts(&self.layout).time));
+        let elsewhere = uids.iter().any(|uid| text::differs_from_utc(uid.parts(&self.layout).time));
         let mut table = Table::new(columns());
         for &uid in uids {
             let time = uid.parts(&self.layout).time;

@@ -11,7 +11,7 @@ use uidring_args::quantity::{self, Quantity};
 use uidring_args::{Db, GeneratorArgs, LayoutArgs, some_length};
 
 use crate::args::generator;
-use crate::run::live::{self, Meter, Panel, Record};
+use crate::run::live::{self, Panel, RateMeter, Record};
 use crate::run::load::{Load, Run};
 use crate::run::progress::target;
 use crate::run::stream::{self, Uids};
@@ -82,11 +82,11 @@ fn rate_or_max(text: &str) -> Result<Rate, String> {
 }
 
 /// A registry in memory, for a trial.
-struct OnTrial {
+struct InMemoryRegistry {
     last: u64,
 }
 
-impl WorkerRegistry for OnTrial {
+impl WorkerRegistry for InMemoryRegistry {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
         if self.last == request.layout.max_worker() {
             return Err(RegistryError::Exhausted {
@@ -106,7 +106,7 @@ impl WorkerRegistry for OnTrial {
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let asked = self.layout.asked()?;
+        let asked = self.layout.requested()?;
         let uids = match &self.db {
             Some(db) => generator::open(&self.generator, db, asked)?,
             None if self.generator.wants_registry() => {
@@ -118,7 +118,7 @@ impl Args {
             }
             None => {
                 let builder = self.generator.builder().layout(asked.unwrap_or_default());
-                builder.registry(OnTrial { last: 0 }).build()?
+                builder.registry(InMemoryRegistry { last: 0 }).build()?
             }
         };
         let length = if self.watch { self.length } else { self.length.or(Some(A_MOMENT)) };
@@ -127,13 +127,13 @@ impl Args {
         let run = Run::start(load);
         run.stop_on_interrupt()?;
         let second = Duration::from_secs(1);
-        let record = |meter: &mut Meter| {
+        let record = |meter: &mut RateMeter| {
             text::json(&Record::new(uids.layout(), &uids.status(), run.elapsed(), meter))
         };
         if !self.watch {
             let done = stream::drop_all(source, &run, second, || {});
             text::print(&if self.json {
-                record(&mut Meter::new())?
+                record(&mut RateMeter::new())?
             } else {
                 live::summary(&run, &uids.status())
             })?;
@@ -151,9 +151,9 @@ impl Args {
             show();
             let done = stream::drop_all(source, &run, second, &mut show);
             show();
-            return done.and(panel.leave());
+            return done.and(panel.keep_on_screen());
         }
-        let (mut meter, mut printed) = (Meter::new(), Ok(()));
+        let (mut meter, mut printed) = (RateMeter::new(), Ok(()));
         let mut print = || {
             if printed.is_ok() {
                 printed = record(&mut meter).and_then(|line| text::print(&line));

@@ -14,7 +14,7 @@ use uidring_args::quantity::{millis, rounded};
 
 use crate::run::load::{Load, Run};
 use crate::run::progress::{self, FREE_COLUMNS};
-use crate::text::words::{self, counted, measured, whole};
+use crate::text::words::{self, counted, measured, span_in_seconds};
 use crate::text::{self, BOLD, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint};
 
 /// The rate shown is an average over this long.
@@ -22,14 +22,14 @@ const RATE_OF: Duration = Duration::from_secs(1);
 
 /// Measures the recent rate, in UIDs a second.
 #[derive(Debug)]
-pub(crate) struct Meter {
+pub(crate) struct RateMeter {
     /// How many UIDs had been taken at which time.
     seen: VecDeque<(Duration, u64)>,
 }
 
-impl Meter {
-    pub(crate) fn new() -> Meter {
-        Meter { seen: VecDeque::from([(Duration::ZERO, 0)]) }
+impl RateMeter {
+    pub(crate) fn new() -> RateMeter {
+        RateMeter { seen: VecDeque::from([(Duration::ZERO, 0)]) }
     }
 
     #[allow(clippy::cast_precision_loss)] // it is rounded to whole numbers
@@ -52,7 +52,7 @@ pub(crate) struct Panel {
     bar: ProgressBar,
     /// The width of the terminal, which may change.
     columns: fn() -> usize,
-    meter: Meter,
+    meter: RateMeter,
     first: Status,
     load: Load,
     layout: Layout,
@@ -71,7 +71,7 @@ impl Panel {
         Panel {
             bar: progress::redrawn(target),
             columns,
-            meter: Meter::new(),
+            meter: RateMeter::new(),
             first: uids.status(),
             load,
             layout: *uids.layout(),
@@ -87,7 +87,7 @@ impl Panel {
     }
 
     /// Leaves the panel where it is on standard output.
-    pub(crate) fn leave(self) -> Result<(), Failure> {
+    pub(crate) fn keep_on_screen(self) -> Result<(), Failure> {
         self.bar.abandon();
         text::print("\n")
     }
@@ -143,9 +143,9 @@ impl Panel {
         format!(
             "{}  {} of {}, {} left\n",
             gauge(20, elapsed, done, TIME),
-            whole(elapsed),
-            whole(done),
-            whole(left)
+            span_in_seconds(elapsed),
+            span_in_seconds(done),
+            span_in_seconds(left)
         )
     }
 
@@ -230,7 +230,7 @@ fn worker(status: &Status, elapsed: Duration) -> String {
 /// The summary after a run: how many UIDs, how fast, and the generator's status.
 pub(crate) fn summary(run: &Run, status: &Status) -> String {
     let elapsed = run.elapsed();
-    let rate = Meter::new().rate(elapsed, run.done());
+    let rate = RateMeter::new().rate(elapsed, run.done());
     let Status { worker_id, new_workers, filler, lead, lag, refused_jump, expires_at, .. } =
         *status;
     let others = match new_workers {
@@ -331,7 +331,7 @@ impl Record {
         layout: &Layout,
         status: &Status,
         elapsed: Duration,
-        meter: &mut Meter,
+        meter: &mut RateMeter,
     ) -> Record {
         let times = Times::of(layout);
         let now: SystemTime = SystemClock.now();

@@ -7,7 +7,7 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::{RecvTimeoutError, bounded};
-use uidring_args::quantity::{Quantity, saturated};
+use uidring_args::quantity::{Quantity, saturating_u64};
 
 use crate::text::Failure;
 
@@ -37,7 +37,7 @@ impl Load {
     fn due(&self, elapsed: Duration) -> u64 {
         let within = self.length.map_or(elapsed, |length| length.min(elapsed));
         let by_rate = self.rate.map_or(u64::MAX, |rate| {
-            saturated(u128::from(rate.thousandths) * within.as_nanos() / 1_000_000_000_000)
+            saturating_u64(u128::from(rate.thousandths) * within.as_nanos() / 1_000_000_000_000)
         });
         self.count.map_or(by_rate, |count| count.min(by_rate))
     }
@@ -117,7 +117,7 @@ impl Run {
     /// Runs the load with one thread for each of `takers`. A taker is called with the number of
     /// UIDs to take, and returns how many it has taken: fewer if there are no more for now, `None`
     /// if there is nothing left to do. Meanwhile this thread calls `look` at each `interval`.
-    pub(crate) fn drive<T>(
+    pub(crate) fn run_takers<T>(
         &self,
         takers: Vec<T>,
         interval: Duration,
@@ -258,7 +258,7 @@ mod tests {
                 Ok(Some(count))
             };
             let takers = (0..load.threads).map(|_| take).collect();
-            Run::start(load).drive(takers, Duration::from_secs(60), || {}).unwrap();
+            Run::start(load).run_takers(takers, Duration::from_secs(60), || {}).unwrap();
             assert_eq!(taken.into_inner(), expected, "{load:?}");
         }
     }

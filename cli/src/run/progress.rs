@@ -9,8 +9,8 @@ use console::Term;
 use indicatif::style::ProgressTracker;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike};
 
-use crate::text::say;
-use crate::text::words::{measured, whole};
+use crate::text::print_note;
+use crate::text::words::{measured, span_in_seconds};
 
 /// A run shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -59,7 +59,7 @@ impl Progress {
         if self.done == self.total {
             bar.set_style(style(&finished(Term::stderr().size().1, self.what)));
             bar.finish();
-            say("\n");
+            print_note("\n");
         } else {
             bar.finish_and_clear();
         }
@@ -178,7 +178,7 @@ fn style(template: &str) -> ProgressStyle {
         .progress_chars("━━─")
         .with_key("rate", key(|state| format!("{:.1}", rate(state) / 1e6)))
         .with_key("length", key(|state| measured(state.elapsed())))
-        .with_key("left", key(|state| whole(left(state))))
+        .with_key("left", key(|state| span_in_seconds(left(state))))
 }
 
 fn key(text: fn(&ProgressState) -> String) -> impl ProgressTracker {

@@ -141,7 +141,7 @@ pub(crate) fn print<S: Source>(
         };
         let takers = (0..run.load().threads).map(|_| taker()).collect();
         drop((full_in, empty_out));
-        let done = run.drive(takers, interval, look);
+        let done = run.run_takers(takers, interval, look);
         let written = joined(writer);
         // If writing failed, that is why the takers stopped: report it first.
         written.map_err(Failure::Output).and(done)
@@ -187,7 +187,7 @@ pub(crate) fn drop_all<S: Source>(
             Ok(Some(filled))
         }
     };
-    run.drive((0..run.load().threads).map(|_| taker()).collect(), interval, look)
+    run.run_takers((0..run.load().threads).map(|_| taker()).collect(), interval, look)
 }
 
 /// Fills a buffer and passes it on. Returns how many lines it has, or `None` if the writer has

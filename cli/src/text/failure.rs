@@ -10,7 +10,7 @@ use uidring::store::StoreError;
 use uidring::{BuildError, LayoutError, RegistryError, TakeError};
 use uidring_args::{with_causes, without_passwords};
 
-use crate::text::stderr::{complain, complain_at_length};
+use crate::text::stderr::{print_error, print_error_page};
 use crate::text::words::counted;
 
 /// Why the tool did not do what it was asked.
@@ -45,34 +45,34 @@ impl Failure {
             Failure::Arguments(error) => {
                 let text = without_passwords(&error.render().to_string());
                 match text.strip_prefix("error: ") {
-                    Some(text) => complain_at_length(text.trim_end()),
+                    Some(text) => print_error_page(text.trim_end()),
                     None => drop(error.print()),
                 }
                 ExitCode::from(2)
             }
             Failure::Usage(sentence) => {
-                complain(&sentence);
+                print_error(&sentence);
                 ExitCode::from(2)
             }
             Failure::Failed(sentence) => {
-                complain(&sentence);
+                print_error(&sentence);
                 ExitCode::FAILURE
             }
             Failure::Explained(page) => {
-                complain_at_length(&page);
+                print_error_page(&page);
                 ExitCode::FAILURE
             }
             Failure::Reported => ExitCode::FAILURE,
             Failure::Interrupted { done, all, what } => {
                 let (done, all) = (HumanCount(done), counted(all, what));
-                complain(&format!("interrupted after {done} of {all}"));
+                print_error(&format!("interrupted after {done} of {all}"));
                 ExitCode::from(130)
             }
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 ExitCode::SUCCESS
             }
             Failure::Output(error) => {
-                complain(&format!("cannot write to standard output: {error}"));
+                print_error(&format!("cannot write to standard output: {error}"));
                 ExitCode::FAILURE
             }
         }

@@ -13,11 +13,11 @@ pub(crate) mod words;
 
 pub(crate) use failure::Failure;
 pub(crate) use page::{
-    BOLD, DIM, GREEN, RED, SEQUENCE, TIME, WORKER, YELLOW, columns, error_columns, folded, gauge,
-    lines, paint, paragraph, remark, row, unfolded_row,
+    BOLD, DIM, GREEN, RED, SEQUENCE, TIME, WORKER, YELLOW, columns, error_columns, folded,
+    footnote, gauge, lines, paint, paragraph, row, unfolded_row,
 };
 pub(crate) use picture::picture;
-pub(crate) use shell::{command, complaint};
-pub(crate) use stderr::{complain, say};
+pub(crate) use shell::{command, failure_with_command};
+pub(crate) use stderr::{print_error, print_note};
 pub(crate) use stdout::{json, print, print_raw, unbuffered_stdout};
-pub(crate) use times::{Times, is_elsewhere};
+pub(crate) use times::{Times, differs_from_utc};

@@ -79,7 +79,7 @@ pub(crate) fn lines(text: &str) -> String {
 }
 
 /// A remark below a page, which may have texts of others.
-pub(crate) fn remark(sentence: &str) -> String {
+pub(crate) fn footnote(sentence: &str) -> String {
     paint(DIM, folded(&visible(sentence), columns(), 0)) + "\n"
 }
 

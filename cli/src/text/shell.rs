@@ -11,7 +11,7 @@ use crate::text::visible::visible_json;
 
 /// `text` as a shell takes it for one word. One with characters that are not seen is for the shells
 /// that know `$'..'`, such as bash and zsh.
-pub(crate) fn word(text: &str) -> Cow<'_, str> {
+pub(crate) fn quote(text: &str) -> Cow<'_, str> {
     let is_plain =
         |character: char| character.is_ascii_alphanumeric() || "_-./:,@%+".contains(character);
     if !text.is_empty() && text.chars().all(is_plain) {
@@ -27,7 +27,7 @@ pub(crate) fn word(text: &str) -> Cow<'_, str> {
 /// `lead`, and the command of these words: on the same line, or below if it does not fit there.
 /// Where it needs several lines, a shell reads them as one.
 pub(crate) fn command(lead: &str, words: &[String], columns: usize) -> String {
-    let words: Vec<Cow<'_, str>> = words.iter().map(|text| word(text)).collect();
+    let words: Vec<Cow<'_, str>> = words.iter().map(|text| quote(text)).collect();
     let line = format!("{lead} {}", words.join(" "));
     if measure_text_width(&line) <= columns {
         return line + "\n";
@@ -48,14 +48,14 @@ pub(crate) fn command(lead: &str, words: &[String], columns: usize) -> String {
 }
 
 /// The same as a failure. Its complaint begins with the name of the tool.
-pub(crate) fn complaint(lead: &str, words: &[String]) -> Failure {
+pub(crate) fn failure_with_command(lead: &str, words: &[String]) -> Failure {
     let columns = error_columns().saturating_sub("uidring: ".len());
     Failure::Explained(command(&visible(lead), words, columns).trim_end().to_owned())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{command, word};
+    use super::{command, quote};
 
     #[test]
     fn words_are_quoted_where_a_shell_would_not_leave_them() {
@@ -70,7 +70,7 @@ mod tests {
             ("it's\n\\n\u{202e}", r"$'it\'s\u000a\\n\u202e'"),
             ("x=y", "'x=y'"),
         ] {
-            assert_eq!(word(text), shown);
+            assert_eq!(quote(text), shown);
         }
     }
 

@@ -12,12 +12,12 @@ const BEFORE_STATEMENTS: &str = "have somebody who may run this:\n\n";
 
 /// Writes a sentence to standard error, which may have texts of others. If that fails too, there is
 /// nobody left to tell.
-pub(crate) fn complain(sentence: &str) {
-    complain_at_length(&shown(sentence));
+pub(crate) fn print_error(sentence: &str) {
+    print_error_page(&escaped(sentence));
 }
 
 /// `sentence` in one line, and statements at its end in lines of their own.
-fn shown(sentence: &str) -> String {
+fn escaped(sentence: &str) -> String {
     let Some((words, statements)) = sentence.split_once(BEFORE_STATEMENTS) else {
         return visible(sentence).into_owned();
     };
@@ -26,25 +26,25 @@ fn shown(sentence: &str) -> String {
 }
 
 /// The same with lines or colours of the tool itself.
-pub(crate) fn complain_at_length(page: &str) {
-    say(&format!("uidring: {page}\n"));
+pub(crate) fn print_error_page(page: &str) {
+    print_note(&format!("uidring: {page}\n"));
 }
 
 /// Writes to standard error what is not part of the output.
-pub(crate) fn say(page: &str) {
+pub(crate) fn print_note(page: &str) {
     let page = folded(&visible_page(page), error_columns(), 0);
     let _ = anstream::stderr().write_all(page.as_bytes());
 }
 
 #[cfg(test)]
 mod tests {
-    use super::shown;
+    use super::escaped;
 
     #[test]
     fn statements_that_somebody_has_to_run_are_lines() {
         let sentence = "the\nstore: have somebody who may run this:\n\nBEGIN;\nCOMMIT;\u{7}\n\n";
         let page = "the\\nstore: have somebody who may run this:\n\nBEGIN;\nCOMMIT;\\u{7}";
-        assert_eq!(shown(sentence), page);
-        assert_eq!(shown("a\nb"), "a\\nb");
+        assert_eq!(escaped(sentence), page);
+        assert_eq!(escaped("a\nb"), "a\\nb");
     }
 }

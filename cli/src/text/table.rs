@@ -48,7 +48,7 @@ impl Column {
     }
 
     /// The `text` of a row. It may be one of others.
-    fn shown(&self, text: String) -> String {
+    fn escaped(&self, text: String) -> String {
         match visible(&text) {
             Cow::Owned(visible) if !self.is_painted => visible,
             _ => text,
@@ -62,7 +62,7 @@ impl<const N: usize> Table<N> {
     }
 
     pub(crate) fn row(&mut self, row: [String; N]) {
-        self.rows.push(shown(&self.columns, row));
+        self.rows.push(escaped(&self.columns, row));
     }
 
     /// The width of the widest text in a column; 0 where there is none.
@@ -144,9 +144,9 @@ impl<const N: usize> Table<N> {
     }
 }
 
-fn shown<const N: usize>(columns: &[Column; N], row: [String; N]) -> [String; N] {
+fn escaped<const N: usize>(columns: &[Column; N], row: [String; N]) -> [String; N] {
     let mut columns = columns.iter();
-    row.map(|text| columns.next().map_or_else(String::new, |column| column.shown(text)))
+    row.map(|text| columns.next().map_or_else(String::new, |column| column.escaped(text)))
 }
 
 /// The width of columns, each with its own.
@@ -222,7 +222,7 @@ impl<const N: usize> Stream<N> {
     }
 
     pub(crate) fn line(&self, row: [String; N]) -> String {
-        let row = shown(&self.columns, row);
+        let row = escaped(&self.columns, row);
         self.lines(|shown| line(&self.columns, shown, &row))
     }
 

@@ -49,6 +49,6 @@ impl Times {
 }
 
 /// Whether local time differs from UTC at `time`.
-pub(crate) fn is_elsewhere(time: SystemTime) -> bool {
+pub(crate) fn differs_from_utc(time: SystemTime) -> bool {
     Timestamp::try_from(time).is_ok_and(|time| !TimeZone::system().to_offset(time).is_zero())
 }

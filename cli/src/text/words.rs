@@ -55,7 +55,7 @@ pub(crate) fn measured(length: Duration) -> String {
 }
 
 /// Like [`span`], but to the nearest second.
-pub(crate) fn whole(length: Duration) -> String {
+pub(crate) fn span_in_seconds(length: Duration) -> String {
     span(Duration::from_secs((length + Duration::from_millis(500)).as_secs()))
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn distance(time: SystemTime, now: SystemTime) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{distance, measured, span, whole};
+    use super::{distance, measured, span, span_in_seconds};
     use std::time::{Duration, SystemTime};
 
     #[test]
@@ -123,7 +123,7 @@ mod tests {
         let expected = ["0 s", "7 ms", "999 ms", "1.0 s", "2.3 s", "59.9 s", "59 s", "5 h 40 min"];
         assert_eq!(texts, expected);
         assert_eq!(measured(Duration::from_nanos(5)), "0 s");
-        assert_eq!(whole(Duration::from_millis(59_999)), "1 min");
+        assert_eq!(span_in_seconds(Duration::from_millis(59_999)), "1 min");
     }
 
     #[test]

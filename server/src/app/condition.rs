@@ -82,7 +82,7 @@ impl Kind {
     ];
 
     /// The name of the kind in JSON.
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn json_name(self) -> &'static str {
         match self {
             Kind::Ending => "ending",
             Kind::NotStarted => "not-started",
@@ -205,12 +205,12 @@ impl Condition {
     }
 
     /// The same, with the reason.
-    pub(crate) fn because(self, why: impl Into<String>) -> Condition {
+    pub(crate) fn with_reason(self, why: impl Into<String>) -> Condition {
         Condition { why: Some(why.into()), ..self }
     }
 
     /// The sentence and its reason.
-    pub(crate) fn whole(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         match &self.why {
             Some(why) => format!("{}: {why}.", self.text.trim_end_matches('.')),
             None => self.text.clone(),

@@ -24,7 +24,7 @@ const LOSS_SHOWN: Duration = Duration::from_secs(600);
 const MAX_NAMES: usize = 3;
 
 /// All conditions, the worst first.
-pub(crate) fn all(
+pub(crate) fn current(
     app: &App,
     refusal: Option<Refusal>,
     tags: &[TagState],
@@ -47,19 +47,19 @@ pub(crate) fn all(
         let text = if is_any_out { "The database is away." } else { "Ids come from memory." };
         let advice = trouble.cause.advice();
         let away = Condition::warning(Kind::DatabaseAway, text.to_owned(), advice);
-        conditions.push(away.because(trouble.text));
+        conditions.push(away.with_reason(trouble.text));
     } else if let Some(trouble) = app.watch.loads.trouble() {
         let text = "The database gives no numbers.".to_owned();
         let fails = Condition::warning(Kind::LoadsFail, text, trouble.cause.advice());
-        conditions.push(fails.because(trouble.text));
+        conditions.push(fails.with_reason(trouble.text));
     }
-    conditions.extend(generators.iter().filter_map(|(kind, supply)| of_uids(kind, supply)));
+    conditions.extend(generators.iter().filter_map(|(kind, supply)| of_supply(kind, supply)));
     conditions.extend(of_tags(tags));
     conditions.extend(of_series(series));
     if let Some(trouble) = app.series.first_uses() {
         let text = "Series that were not used here before give nothing.".to_owned();
         let fail = Condition::warning(Kind::NewSeriesFail, text, trouble.cause.advice());
-        conditions.push(fail.because(trouble.text));
+        conditions.push(fail.with_reason(trouble.text));
     }
     for (kind, uids) in app.generators() {
         let is_out = generators.iter().any(|(other, supply)| *other == kind && supply.is_out());
@@ -87,7 +87,7 @@ fn refused(app: &App, refusal: Refusal) -> Condition {
 }
 
 /// The condition of a generator whose UIDs end or have ended.
-fn of_uids(kind: &str, supply: &Supply) -> Option<Condition> {
+fn of_supply(kind: &str, supply: &Supply) -> Option<Condition> {
     let (title, why) = (title(kind), supply.why()?);
     let (kind, text) = match supply.until() {
         _ if supply.is_out() => (Kind::UidsEmpty, format!("{title} cannot be given.")),
@@ -97,7 +97,7 @@ fn of_uids(kind: &str, supply: &Supply) -> Option<Condition> {
         }
         None => (Kind::UidsFromMemory, format!("{title} come from memory.")),
     };
-    Some(Condition::warning(kind, text, why.cause.advice()).because(why.text.as_str()))
+    Some(Condition::warning(kind, text, why.cause.advice()).with_reason(why.text.as_str()))
 }
 
 /// The conditions of the tags, the worst first.
@@ -162,7 +162,7 @@ fn in_trouble(kind: Kind, text: &str, all: &[&str], troubles: &[&Trouble]) -> Op
     let is_one = troubles.iter().all(|other| other.cause == trouble.cause);
     let why = if is_one { trouble.text.as_str() } else { "for several reasons" };
     let text = format!("{text} {}.", names(all));
-    Some(Condition::warning(kind, text, trouble.cause.advice()).because(why))
+    Some(Condition::warning(kind, text, trouble.cause.advice()).with_reason(why))
 }
 
 /// The first of these names, and how many more there are.
@@ -231,7 +231,7 @@ fn of_process(app: &App) -> Vec<Condition> {
         let text = format!("The log cannot be written, or not so fast: {lost} lines are lost.");
         add(Kind::LogLost, text, "See that its disk has room, and that who reads it keeps up.");
     }
-    for (what, reading) in app.watch.readings.all() {
+    for (what, reading) in app.watch.readings.outcomes() {
         if let Some(problem) = reading.problem {
             let text = format!("It cannot read {} again: {problem}.", what.name());
             add(Kind::ReloadFails, text, "Mend it. Until then what was read last is in force.");

@@ -30,17 +30,17 @@ pub(crate) struct Health {
 pub(crate) struct Observer {
     before: Option<Refusal>,
     /// The conditions of what is given that were logged last.
-    told: BTreeMap<&'static str, Told>,
+    logged: BTreeMap<&'static str, LoggedCondition>,
 }
 
 impl Observer {
     pub(crate) fn new() -> Observer {
         let before = Some(Refusal::NotStarted(Cause::NotAsked));
-        Observer { before, told: BTreeMap::new() }
+        Observer { before, logged: BTreeMap::new() }
     }
 
-    pub(crate) fn look(&mut self, app: &App) {
-        app.watch.asked.look(&app.used_tags(), app.generators());
+    pub(crate) fn log_changes(&mut self, app: &App) {
+        app.watch.demand.recent(&app.used_tags(), app.generators());
         let now = refusal(app);
         let kind = |refusal: &Option<Refusal>| refusal.as_ref().map(std::mem::discriminant);
         let is_new = kind(&now) != kind(&self.before);
@@ -60,10 +60,10 @@ impl Observer {
     /// Logs what has begun, has another reason now, or is over.
     fn tell(&mut self, conditions: &[Condition]) {
         let of_supply = conditions.iter().filter(|condition| condition.kind.is_of_supply());
-        let mut told = BTreeMap::new();
+        let mut logged = BTreeMap::new();
         for Condition { kind, text, why, advice, .. } in of_supply {
             let text = text.trim_end_matches('.').to_owned();
-            let before = self.told.get(kind.word());
+            let before = self.logged.get(kind.json_name());
             if before.is_none_or(|before| before.why != *why) {
                 match (kind, why) {
                     (
@@ -73,21 +73,23 @@ impl Observer {
                     (_, why) => tracing::warn!(why, advice, "{text}"),
                 }
             }
-            told.insert(kind.word(), Told { kind: *kind, text, why: why.clone() });
+            logged
+                .insert(kind.json_name(), LoggedCondition { kind: *kind, text, why: why.clone() });
         }
-        for over in self.told.values().filter(|over| !told.contains_key(over.kind.word())) {
+        for over in self.logged.values().filter(|over| !logged.contains_key(over.kind.json_name()))
+        {
             // It may have become worse, which is no end.
-            if over.kind.worse().is_none_or(|worse| !told.contains_key(worse.word())) {
+            if over.kind.worse().is_none_or(|worse| !logged.contains_key(worse.json_name())) {
                 tracing::info!("no longer: {}", over.text);
             }
         }
-        self.told = told;
+        self.logged = logged;
     }
 }
 
 /// A condition that was logged.
 #[derive(Debug)]
-struct Told {
+struct LoggedCondition {
     kind: Kind,
     text: String,
     why: Option<String>,
@@ -96,12 +98,12 @@ struct Told {
 impl Health {
     /// The health at this moment.
     pub(crate) fn now(app: &App) -> Health {
-        Health::of(app, &tags::all(app), &app.series_states())
+        Health::of(app, &tags::states(app), &app.series_states())
     }
 
     pub(crate) fn of(app: &App, tags: &[TagState], series: &[SeriesState]) -> Health {
         let refusal = refusal(app);
-        let conditions = conditions::all(app, refusal, tags, series);
+        let conditions = conditions::current(app, refusal, tags, series);
         let level = conditions.iter().map(|condition| condition.level).max().unwrap_or(Level::Ok);
         let text = sentences(&conditions);
         Health { level, ready: refusal.is_none(), text, conditions }
@@ -124,7 +126,7 @@ fn sentences(conditions: &[Condition]) -> String {
         conditions[..index].iter().any(|before| before.why == *why)
     };
     let sentences = conditions.iter().enumerate().map(|(index, condition)| {
-        if is_told(index, &condition.why) { condition.text.clone() } else { condition.whole() }
+        if is_told(index, &condition.why) { condition.text.clone() } else { condition.sentence() }
     });
     let sentences: Vec<String> = sentences.collect();
     if sentences.is_empty() { "All is well.".to_owned() } else { sentences.join(" ") }

@@ -35,7 +35,7 @@ pub(crate) struct InFlight {
 
 /// Reserved memory. Dropping it releases it.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct Reservation {
     place: SemaphorePermit<'static>,
     write_timeout: Duration,
     /// The client's deadline for the current part. It starts with the first slice.
@@ -54,20 +54,20 @@ impl InFlight {
 
     /// Reserves memory for an answer of this length. Waits for up to [`PATIENCE`]. An answer longer
     /// than the whole budget reserves all of it.
-    pub(crate) async fn reserve(&'static self, bytes: usize) -> Option<Held> {
+    pub(crate) async fn reserve(&'static self, bytes: usize) -> Option<Reservation> {
         let units = units(bytes).min(self.most);
         let place = timeout(PATIENCE, self.places.acquire_many(units)).await;
         // The semaphore is never closed.
-        Some(self.held(place.ok()?.ok()?))
+        Some(self.reservation(place.ok()?.ok()?))
     }
 
     /// Reserves memory without waiting.
-    pub(crate) fn try_reserve(&'static self, bytes: usize) -> Option<Held> {
-        Some(self.held(self.places.try_acquire_many(units(bytes).min(self.most)).ok()?))
+    pub(crate) fn try_reserve(&'static self, bytes: usize) -> Option<Reservation> {
+        Some(self.reservation(self.places.try_acquire_many(units(bytes).min(self.most)).ok()?))
     }
 
-    fn held(&self, place: SemaphorePermit<'static>) -> Held {
-        Held { place, write_timeout: self.write_timeout, until: None }
+    fn reservation(&self, place: SemaphorePermit<'static>) -> Reservation {
+        Reservation { place, write_timeout: self.write_timeout, until: None }
     }
 
     /// How many bytes are reserved.
@@ -76,7 +76,7 @@ impl InFlight {
     }
 }
 
-impl Held {
+impl Reservation {
     /// Releases all but this many bytes.
     pub(crate) fn shrink(&mut self, bytes: usize) {
         let left = self.place.num_permits().saturating_sub(units(bytes) as usize);

@@ -22,7 +22,7 @@ pub(crate) fn begin(app: &'static App, end: &EndSender) -> Result<(), String> {
         loop {
             for _ in 0..TAG_STEPS {
                 thread::sleep(STEP);
-                observer.look(app);
+                observer.log_changes(app);
                 let (now, took) = (Totals::of(&app.counters), since.elapsed());
                 app.watch.rates.push(rate(before, now, took));
                 (before, since) = (now, since + took);

@@ -46,7 +46,7 @@ pub(crate) fn refusal(app: &App) -> Option<Refusal> {
         return refusal;
     }
     // A failed take is recorded at once, a successful one only when the counters are compared.
-    app.watch.asked.look(&app.used_tags(), app.generators());
+    app.watch.demand.recent(&app.used_tags(), app.generators());
     refusal_by_last_look(app)
 }
 
@@ -62,7 +62,7 @@ fn refusal_by_last_look(app: &App) -> Option<Refusal> {
     let is_away = |trouble: &Option<Trouble>| {
         trouble.as_ref().is_some_and(|found| matches!(found.cause, Cause::Away | Cause::Locked))
     };
-    let window = app.watch.asked.window(is_away(&database) || is_away(&loads))?;
+    let window = app.watch.demand.window(is_away(&database) || is_away(&loads))?;
     let mut cause = None;
     let mut refused = |found: Option<Cause>| {
         cause = cause.or(found.filter(|cause| !cause.is_of_row()));

@@ -11,12 +11,12 @@ use std::time::Duration;
 use uidring_args::Db;
 
 use crate::app::App;
-use crate::config::db::{self, Unusable};
+use crate::config::db::{self, StoreFailure};
 use crate::config::options_file;
 use crate::process::end::EndSender;
 use crate::process::threads;
 use crate::security::access::Tokens;
-use crate::stats::readings::What;
+use crate::stats::readings::ReloadKind;
 
 /// Sends requests to the threads that read something again.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl Reload {
         &mut self,
         app: &'static App,
         end: &EndSender,
-        what: What,
+        what: ReloadKind,
         pause: Duration,
         mut read: impl FnMut() -> Result<(), String> + Send + 'static,
     ) -> Result<(), String> {
@@ -53,7 +53,7 @@ impl Reload {
                     Err(RecvTimeoutError::Timeout) => false,
                     Err(RecvTimeoutError::Disconnected) => break,
                 };
-                app.watch.readings.note(what, is_asked, read());
+                app.watch.readings.record(what, is_asked, read());
             }
             Ok(())
         };
@@ -72,21 +72,21 @@ pub(crate) fn begin(
     let security = &app.options.security;
     let pause = security.token_refresh;
     if let Some(path) = &security.tokens {
-        app.watch.readings.begin(What::Tokens);
+        app.watch.readings.begin(ReloadKind::Tokens);
         let read = || Tokens::read(path).map(|tokens| app.access.set_file(tokens));
-        reload.add(app, end, What::Tokens, pause, read)?;
+        reload.add(app, end, ReloadKind::Tokens, pause, read)?;
     }
     if let Some(table) = table {
         let read = move || table.read(app).map_err(|unusable| unusable.problem);
-        reload.add(app, end, What::TokenTable, pause, read)?;
+        reload.add(app, end, ReloadKind::TokenTable, pause, read)?;
     }
     if let Some(tls) = &app.tls {
-        app.watch.readings.begin(What::Certificate);
-        reload.add(app, end, What::Certificate, pause, || tls.read_again())?;
+        app.watch.readings.begin(ReloadKind::Certificate);
+        reload.add(app, end, ReloadKind::Certificate, pause, || tls.read_again())?;
     }
-    app.watch.readings.begin(What::Stores);
+    app.watch.readings.begin(ReloadKind::Stores);
     let db = db.clone();
-    reload.add(app, end, What::Stores, Duration::MAX, move || read_addresses(app, &db))?;
+    reload.add(app, end, ReloadKind::Stores, Duration::MAX, move || read_addresses(app, &db))?;
     Ok(reload)
 }
 
@@ -116,11 +116,11 @@ impl TokenTable {
     }
 
     /// Reads the table and puts its tokens into effect.
-    pub(crate) fn read(&self, app: &App) -> Result<(), Unusable> {
+    pub(crate) fn read(&self, app: &App) -> Result<(), StoreFailure> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let pairs = db::tokens(&self.db)?.into_iter().map(|row| (row.token, row.tag));
         app.access.set_table(pairs.collect());
-        app.watch.readings.begin(What::TokenTable);
+        app.watch.readings.begin(ReloadKind::TokenTable);
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use uidring_args::Db;
 
 use crate::app::NotReady;
 use crate::app::supply::{Supply, in_time};
-use crate::config::db::{self, Unusable};
+use crate::config::db::{self, StoreFailure};
 use crate::stats::loads::LONGEST_PAUSE;
 use crate::stats::rates::TagCount;
 use crate::stats::series_use::{SeriesTakes, SeriesUse};
@@ -132,12 +132,12 @@ impl SeriesState {
     }
 
     /// The state of the series in one word.
-    pub(crate) fn word(&self) -> &'static str {
+    pub(crate) fn state_name(&self) -> &'static str {
         match &self.supply {
             _ if self.went_back() => "went-back",
             Supply::Giving if !self.full.is_empty() => "full",
             Supply::Giving if !self.nearly_full.is_empty() => "nearly-full",
-            supply => supply.word(),
+            supply => supply.state_name(),
         }
     }
 }
@@ -150,14 +150,14 @@ fn trouble_of_load(failure: &SegmentError) -> Option<Trouble> {
         _ => None,
     };
     match of_series {
-        Some(error) => NoSeries::Error(error.clone()).trouble(),
+        Some(error) => SeriesFailure::Error(error.clone()).trouble(),
         None => Some(Trouble::of(failure)),
     }
 }
 
 /// Why a series gives nothing.
 #[derive(Debug)]
-pub(crate) enum NoSeries {
+pub(crate) enum SeriesFailure {
     /// The database has not answered yet.
     NotReady(NotReady),
     /// The store is of a kind that has none.
@@ -165,13 +165,13 @@ pub(crate) enum NoSeries {
     Error(SeriesError),
 }
 
-impl NoSeries {
+impl SeriesFailure {
     /// What is wrong with a series that was used before. Only what a client did wrong is nothing,
     /// and what the next request mends.
     pub(crate) fn trouble(&self) -> Option<Trouble> {
         match self {
-            NoSeries::Error(error @ SeriesError::NoSuchSeries { .. }) => {
-                Some(Trouble::because(Cause::NoSuchTag, error))
+            SeriesFailure::Error(error @ SeriesError::NoSuchSeries { .. }) => {
+                Some(Trouble::with_cause(Cause::NoSuchTag, error))
             }
             none => none.trouble_of_new(),
         }
@@ -179,7 +179,7 @@ impl NoSeries {
 
     /// The same of a series that was not used before, whose name a client may have made up.
     pub(crate) fn trouble_of_new(&self) -> Option<Trouble> {
-        let NoSeries::Error(error) = self else { return None };
+        let SeriesFailure::Error(error) = self else { return None };
         match error {
             SeriesError::Storage(error) => Some(Trouble::of(&SegmentError::Storage(error.clone()))),
             SeriesError::Load(error) => Some(Trouble::of(error)),
@@ -199,16 +199,16 @@ impl NoSeries {
             | SeriesError::Full { .. }
             | SeriesError::Changed { .. }
             | SeriesError::Loading { .. } => None,
-            SeriesError::WentBack { .. } => Some(Trouble::because(Cause::WentBack, error)),
-            SeriesError::Clock { .. } => Some(Trouble::because(Cause::ClockUnset, error)),
-            error => Some(Trouble::because(Cause::Unknown, error)),
+            SeriesError::WentBack { .. } => Some(Trouble::with_cause(Cause::WentBack, error)),
+            SeriesError::Clock { .. } => Some(Trouble::with_cause(Cause::ClockUnset, error)),
+            error => Some(Trouble::with_cause(Cause::Unknown, error)),
         }
     }
 }
 
-impl From<SeriesError> for NoSeries {
-    fn from(error: SeriesError) -> NoSeries {
-        NoSeries::Error(error)
+impl From<SeriesError> for SeriesFailure {
+    fn from(error: SeriesError) -> SeriesFailure {
+        SeriesFailure::Error(error)
     }
 }
 
@@ -230,13 +230,13 @@ impl AppSeries {
     }
 
     /// All series. The first call may block on a file.
-    pub(crate) fn all(&self) -> Result<&Series, NoSeries> {
+    pub(crate) fn open(&self) -> Result<&Series, SeriesFailure> {
         if let Some(opened) = self.opened.get() {
             return Ok(opened);
         }
-        let db = self.db.get().ok_or(NoSeries::NotReady(NotReady(Cause::NotAsked)))?;
+        let db = self.db.get().ok_or(SeriesFailure::NotReady(NotReady(Cause::NotAsked)))?;
         if !SCHEMES.iter().any(|scheme| db::is_of(db, scheme)) {
-            return Err(NoSeries::NotHere);
+            return Err(SeriesFailure::NotHere);
         }
         let _opening = lock(&self.opening);
         if let Some(opened) = self.opened.get() {
@@ -244,7 +244,7 @@ impl AppSeries {
         }
         // A lost file is not replaced by an empty one.
         let store = db::existing(db)
-            .map_err(|error| NoSeries::NotReady(NotReady(Unusable::from(error).cause)))?;
+            .map_err(|error| SeriesFailure::NotReady(NotReady(StoreFailure::from(error).cause)))?;
         let opened = Series::builder().store(&store).loads(self.loads);
         let opened = opened.max_in_memory(self.max_in_memory).build()?;
         Ok(self.opened.get_or_init(|| opened))
@@ -256,12 +256,12 @@ impl AppSeries {
     }
 
     /// The series of this name. Blocks on the database if it was not used before.
-    pub(crate) fn find(&self, name: &str) -> Result<UsedSeries, NoSeries> {
+    pub(crate) fn find(&self, name: &str) -> Result<UsedSeries, SeriesFailure> {
         if let Some(used) = self.used(name) {
             return Ok(used);
         }
-        let found = self.all()?.get(name).map_err(NoSeries::from);
-        self.first_uses.note(0, found.as_ref().err().and_then(NoSeries::trouble_of_new));
+        let found = self.open()?.get(name).map_err(SeriesFailure::from);
+        self.first_uses.record(0, found.as_ref().err().and_then(SeriesFailure::trouble_of_new));
         let found = UsedSeries { generator: found?, takes: Arc::default() };
         Ok(lock(&self.used).entry(name.into()).or_insert(found).clone())
     }

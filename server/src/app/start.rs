@@ -8,13 +8,13 @@ use uidring::registry::RegistryAdmin as _;
 use uidring::segment::{SegmentSource, Segments};
 use uidring::store::StoreRegistry;
 use uidring::{Builder, Layout, UidGenerator};
-use uidring_args::{Db, Table, Terms, build_on, try_build_on, with_causes};
+use uidring_args::{Db, RegistryConfig, Table, build_on, try_build_on, with_causes};
 
 use crate::app::reload::TokenTable;
 use crate::app::{App, DenseNumbers};
-use crate::config::db::{self, Mode, Unusable};
+use crate::config::db::{self, Mode, StoreFailure};
 use crate::config::listen::ListenAddress;
-use crate::config::options::{Checked, Options};
+use crate::config::options::{CheckedOptions, Options};
 use crate::process::end::{EndSender, fail};
 use crate::process::threads::{self, Panicked, caught};
 use crate::process::{output, supervisor};
@@ -90,7 +90,7 @@ impl Starter {
             let is_complete = unusable.is_none();
             // Before the service is ready: a start has asked the database, and the first probe may
             // take its time.
-            self.note(unusable);
+            self.log_change(unusable);
             if is_complete {
                 break;
             }
@@ -108,7 +108,7 @@ impl Starter {
             let trouble = self.caught(Starter::probe).err();
             // A database that gave numbers meanwhile is busy, and not away. The service's own loads
             // may be what keeps the probe waiting.
-            let is_busy = |trouble: &Unusable| {
+            let is_busy = |trouble: &StoreFailure| {
                 matches!(trouble.cause, Cause::Away | Cause::Locked)
                     && self.app.watch.loads.has_succeeded_since(begun)
             };
@@ -117,7 +117,7 @@ impl Starter {
                 self.app.watch.loads.database_answered();
                 self.app.series.database_answered();
             }
-            self.note(trouble);
+            self.log_change(trouble);
             thread::sleep(PROBE);
         }
     }
@@ -125,17 +125,17 @@ impl Starter {
     /// The result of `call`. A panic becomes an error.
     fn caught(
         &mut self,
-        call: impl FnOnce(&mut Starter) -> Result<(), Unusable>,
-    ) -> Result<(), Unusable> {
+        call: impl FnOnce(&mut Starter) -> Result<(), StoreFailure>,
+    ) -> Result<(), StoreFailure> {
         caught(|| call(self)).unwrap_or_else(|Panicked| {
             let problem = format!("a call to the database {} panicked", self.db);
-            Err(Unusable::for_now(problem))
+            Err(StoreFailure::for_now(problem))
         })
     }
 
     /// Logs each change of the database's state once.
-    fn note(&self, unusable: Option<Unusable>) {
-        let trouble = unusable.map(|Unusable { cause, problem, .. }| Trouble {
+    fn log_change(&self, unusable: Option<StoreFailure>) {
+        let trouble = unusable.map(|StoreFailure { cause, problem, .. }| Trouble {
             cause,
             text: problem,
             at: Instant::now(),
@@ -168,7 +168,7 @@ impl Starter {
     }
 
     /// Starts everything that has not started yet.
-    fn start(&mut self) -> Result<(), Unusable> {
+    fn start(&mut self) -> Result<(), StoreFailure> {
         let app = self.app;
         // A failure is an error: until the tokens are read, no client has a valid one.
         if let Some(tokens) = &self.tokens {
@@ -188,22 +188,23 @@ impl Starter {
         }
         first_trouble?;
         if app.options.uids {
-            self.registry = Some(db::existing_registry(&self.db, &app.options.generator.terms())?);
+            self.registry =
+                Some(db::existing_registry(&self.db, &app.options.generator.registry_config())?);
         } else if app.options.table == Table::Own {
             // In the same store as the tags. To look at one tag there means to list all of them.
-            self.registry = Some(db::existing_registry(&self.db, &Terms::default())?);
+            self.registry = Some(db::existing_registry(&self.db, &RegistryConfig::default())?);
         }
         Ok(())
     }
 
-    fn start_uids(&self) -> Result<(), Unusable> {
+    fn start_uids(&self) -> Result<(), StoreFailure> {
         if self.app.options.uids && self.app.uids().is_err() {
             self.app.set_uids(self.uids()?);
         }
         Ok(())
     }
 
-    fn start_tags(&self) -> Result<(), Unusable> {
+    fn start_tags(&self) -> Result<(), StoreFailure> {
         if self.app.tags().is_err() {
             self.app.set_tags(self.tags()?);
             // They are in the same database, whatever table has the tags.
@@ -212,7 +213,7 @@ impl Starter {
         Ok(())
     }
 
-    fn start_snowflakes(&self) -> Result<(), Unusable> {
+    fn start_snowflakes(&self) -> Result<(), StoreFailure> {
         if self.app.snowflakes().is_ok() {
             return Ok(());
         }
@@ -224,12 +225,12 @@ impl Starter {
         Ok(())
     }
 
-    fn uids(&self) -> Result<UidGenerator, Unusable> {
+    fn uids(&self) -> Result<UidGenerator, StoreFailure> {
         let grants = Some(&self.app.watch.uid_grants);
         uids(&self.app.options, &self.db, self.layout, grants)?.generator()
     }
 
-    fn tags(&self) -> Result<DenseNumbers, Unusable> {
+    fn tags(&self) -> Result<DenseNumbers, StoreFailure> {
         let table = self.app.options.table;
         let store = db::source(&self.db, table, Mode::Start)?;
         let source: Arc<dyn SegmentSource> = Arc::new(store.clone());
@@ -242,18 +243,18 @@ impl Starter {
             Ok(segments) => {
                 Ok(DenseNumbers { segments, source: Arc::new(recorded(Use::Client)), store })
             }
-            Err(error) => Err(Unusable::for_now(with_causes(&error))),
+            Err(error) => Err(StoreFailure::for_now(with_causes(&error))),
         }
     }
 
     /// Checks whether the database answers.
-    fn probe(&mut self) -> Result<(), Unusable> {
+    fn probe(&mut self) -> Result<(), StoreFailure> {
         match (&self.registry, self.app.tags()) {
             // Reading the registry is cheap: one row.
             (Some(registry), _) => {
                 registry.layout()?;
             }
-            (None, Ok(tags)) => db::look(&tags.store, self.app.options.table)?,
+            (None, Ok(tags)) => db::check_table(&tags.store, self.app.options.table)?,
             (None, Err(_)) => {}
         }
         Ok(())
@@ -295,7 +296,7 @@ fn announce(app: &App, Addresses { http, resp }: &Addresses) {
             format!("for Redis' clients: {scheme}://{address}\n")
         }
     };
-    output::say(format!("uidring-server listens on {place}\n{uses}{of_redis}"));
+    output::print(format!("uidring-server listens on {place}\n{uses}{of_redis}"));
     supervisor::ready(&listens(&place));
     if let Some(trouble) = app.tls.as_ref().and_then(Tls::trouble) {
         tracing::warn!("{trouble}");
@@ -313,8 +314,11 @@ fn announce(app: &App, Addresses { http, resp }: &Addresses) {
 
 /// Does what a start does, in its order, up to the writing. Returns a sentence for each store that
 /// is new.
-pub(crate) fn try_out(options: &Options, checked: &Checked) -> Result<Vec<String>, Unusable> {
-    let Checked { db, layout, leaf_layout, .. } = checked;
+pub(crate) fn dry_run(
+    options: &Options,
+    checked: &CheckedOptions,
+) -> Result<Vec<String>, StoreFailure> {
+    let CheckedOptions { db, layout, leaf_layout, .. } = checked;
     if options.has_token_table() {
         db::tokens(db)?;
     }
@@ -341,7 +345,7 @@ pub(crate) fn try_out(options: &Options, checked: &Checked) -> Result<Vec<String
 }
 
 /// A generator that was started, or tried out.
-struct Started {
+struct StartedGenerator {
     /// `None` after a trial.
     uids: Option<UidGenerator>,
     db: Db,
@@ -349,9 +353,10 @@ struct Started {
     is_new: bool,
 }
 
-impl Started {
-    fn generator(self) -> Result<UidGenerator, Unusable> {
-        self.uids.ok_or_else(|| Unusable::for_now("the generator was only tried out".to_owned()))
+impl StartedGenerator {
+    fn generator(self) -> Result<UidGenerator, StoreFailure> {
+        self.uids
+            .ok_or_else(|| StoreFailure::for_now("the generator was only tried out".to_owned()))
     }
 }
 
@@ -361,12 +366,12 @@ fn uids(
     db: &Db,
     layout: Option<Layout>,
     grants: Option<&'static Grants>,
-) -> Result<Started, Unusable> {
+) -> Result<StartedGenerator, StoreFailure> {
     let mut builder = builder();
     if options.generator.exact_time {
         builder = builder.exact_time();
     }
-    build(builder, db, &options.generator.terms(), layout, grants)
+    build(builder, db, &options.generator.registry_config(), layout, grants)
 }
 
 /// The generator of Leaf's snowflakes, if they are enabled. Each snowflake has the time of its
@@ -376,32 +381,32 @@ fn snowflakes(
     db: &Db,
     (layout, of_leaf): (Option<Layout>, Layout),
     grants: Option<&'static Grants>,
-) -> Result<Option<Started>, Unusable> {
+) -> Result<Option<StartedGenerator>, StoreFailure> {
     let Some(leaf) = options.find_leaf_registry(db, layout, of_leaf)? else { return Ok(None) };
-    build(builder().exact_time(), &leaf.db, &leaf.terms, Some(of_leaf), grants).map(Some)
+    build(builder().exact_time(), &leaf.db, &leaf.config, Some(of_leaf), grants).map(Some)
 }
 
 fn build(
     builder: Builder,
     db: &Db,
-    terms: &Terms,
+    config: &RegistryConfig,
     layout: Option<Layout>,
     grants: Option<&'static Grants>,
-) -> Result<Started, Unusable> {
+) -> Result<StartedGenerator, StoreFailure> {
     let mode = if grants.is_some() { Mode::Start } else { Mode::Check };
-    let registry = db::registry(db, terms, mode)?;
-    let is_new = db::is_new(&registry, terms)?;
+    let registry = db::registry(db, config, mode)?;
+    let is_new = db::is_new(&registry, config)?;
     // A build takes its worker id before it starts its thread. Where no thread can be started, each
     // of the tries to come would use an id up.
     let thread = thread::Builder::new().spawn(|| ());
-    thread.map_err(|error| Unusable::for_now(format!("cannot start a thread: {error}")))?;
+    thread.map_err(|error| StoreFailure::for_now(format!("cannot start a thread: {error}")))?;
     let uids = if let Some(grants) = grants {
         Some(build_on(builder, RecordedRegistry { registry, grants }, layout)?)
     } else {
         try_build_on(builder, registry, layout)?;
         None
     };
-    Ok(Started { uids, db: db.clone(), is_new })
+    Ok(StartedGenerator { uids, db: db.clone(), is_new })
 }
 
 fn builder() -> Builder {

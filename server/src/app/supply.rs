@@ -27,7 +27,7 @@ pub(crate) enum Supply {
 
 impl Supply {
     /// The state in one word.
-    pub(crate) fn word(&self) -> &'static str {
+    pub(crate) fn state_name(&self) -> &'static str {
         match self {
             Supply::Giving => "ok",
             Supply::FromMemory { .. } => "from-memory",
@@ -98,13 +98,13 @@ impl Generators<'_> {
         let status = uids.status();
         let refusal = self.grants.trouble();
         // A take that failed says nothing any more once there are UIDs again.
-        let failed = app.watch.asked.failure(self.kind).filter(|_| status.available == 0);
+        let failed = app.watch.demand.failure(self.kind).filter(|_| status.available == 0);
         if let Some(error) = status.obstacle.or(failed) {
             let why = match error {
                 TakeError::LeaseExhausted { .. } => refusal,
                 _ => None,
             };
-            return Supply::NotGiving(why.unwrap_or_else(|| Trouble::of_uids(error)));
+            return Supply::NotGiving(why.unwrap_or_else(|| Trouble::of_uid_take(error)));
         }
         // A permanent worker id needs no database.
         let away = app.database_trouble().filter(|_| self.kind == "uids");
@@ -130,7 +130,7 @@ pub(crate) fn in_time(left: Option<Duration>) -> Option<SystemTime> {
 
 impl Trouble {
     /// The problem of takes of UIDs that fail with this error.
-    pub(crate) fn of_uids(error: TakeError) -> Trouble {
+    pub(crate) fn of_uid_take(error: TakeError) -> Trouble {
         let cause = match error {
             TakeError::LeaseExhausted { .. } => Cause::NoTicks,
             TakeError::LeadLimit { .. } => Cause::Clock,

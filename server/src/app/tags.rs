@@ -79,10 +79,10 @@ impl TagState {
     }
 
     /// The state of the tag in one word.
-    pub(crate) fn word(&self) -> &'static str {
+    pub(crate) fn state_name(&self) -> &'static str {
         match self.kind() {
             Some(Kind::RowsWentBack) => "went-back",
-            _ => self.supply().word(),
+            _ => self.supply().state_name(),
         }
     }
 }
@@ -93,9 +93,9 @@ fn source(app: &App) -> Option<Trouble> {
 }
 
 /// All tags, sorted.
-pub(crate) fn all(app: &App) -> Vec<TagState> {
+pub(crate) fn states(app: &App) -> Vec<TagState> {
     let (mut tags, source) = (app.watch.loads.tags(), source(app));
-    let failed = app.watch.asked.failed_tags();
+    let failed = app.watch.demand.failed_tags();
     let used = app.used_tags().into_iter().map(|tag| {
         let (name, loads) = (tag.tag(), tags.remove(tag.tag()).unwrap_or_default());
         let has_failed = failed.contains(name);
@@ -112,7 +112,7 @@ pub(crate) fn all(app: &App) -> Vec<TagState> {
 pub(crate) fn tag(app: &App, name: &str) -> Option<TagState> {
     let status = app.used_tag(name)?.status();
     let loads = app.watch.loads.tag(name).unwrap_or_default();
-    let has_failed = app.watch.asked.has_tag_failed(name);
+    let has_failed = app.watch.demand.has_tag_failed(name);
     Some(TagState::new(name.into(), Some(status), loads, source(app).as_ref(), has_failed))
 }
 

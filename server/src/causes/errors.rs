@@ -149,7 +149,9 @@ pub(super) fn variants(source: &str, name: &str) -> BTreeSet<String> {
 }
 
 /// The variants of these errors.
-pub(super) fn tried<E: std::fmt::Debug>(errors: impl IntoIterator<Item = E>) -> BTreeSet<String> {
+pub(super) fn variant_names<E: std::fmt::Debug>(
+    errors: impl IntoIterator<Item = E>,
+) -> BTreeSet<String> {
     let word = |error: E| {
         let text = format!("{error:?}");
         text.split(|one: char| !one.is_ascii_alphanumeric()).next().unwrap().to_owned()

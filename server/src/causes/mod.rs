@@ -10,25 +10,27 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use errors::{registry_errors, segment_errors, series_errors, storage_errors, tried, variants};
+use errors::{
+    registry_errors, segment_errors, series_errors, storage_errors, variant_names, variants,
+};
 use service::{LEASE, SERIES, SNOWFLAKES, Service, TAG, UIDS};
 use uidring::segment::SegmentError;
 use uidring::{Layout, Rule, TakeError};
 use uidring_args::with_causes;
 
 use crate::app::health::Observer;
-use crate::app::series::NoSeries;
+use crate::app::series::SeriesFailure;
 use crate::stats::trouble::{Cause, Trouble};
 
 #[test]
 fn no_cause_that_the_library_knows_is_left_out() {
     let source = include_str!("../../../src/registry/error.rs");
     let errors = registry_errors().into_iter().map(|fault| fault());
-    assert_eq!(tried(errors), variants(source, "RegistryError"));
+    assert_eq!(variant_names(errors), variants(source, "RegistryError"));
     let source = include_str!("../../../src/segment/error.rs");
-    assert_eq!(tried(segment_errors()), variants(source, "SegmentError"));
+    assert_eq!(variant_names(segment_errors()), variants(source, "SegmentError"));
     let source = include_str!("../../../src/backend/storage_error.rs");
-    assert_eq!(tried(storage_errors()), variants(source, "StorageError"));
+    assert_eq!(variant_names(storage_errors()), variants(source, "StorageError"));
     // Of series, what a client does wrong and what the next request mends is no trouble.
     let source = include_str!("../../../src/series/error/mod.rs");
     let all = variants(source, "SeriesError");
@@ -50,7 +52,7 @@ fn no_cause_that_the_library_knows_is_left_out() {
         "Scope",
     ];
     let of_clients: BTreeSet<String> = of_clients.map(str::to_owned).into();
-    assert_eq!(&(&tried(series_errors()) | &of_clients), &all);
+    assert_eq!(&(&variant_names(series_errors()) | &of_clients), &all);
 }
 
 /// Tries each of these in a thread of its own, as a thread remembers the tags of its service.
@@ -71,7 +73,7 @@ fn uids_that_end_are_told_everywhere_for_each_cause() {
     let count = each(registry_errors(), |mut service, fault| {
         assert_eq!(service.get("/v1/uids").0, 200);
         assert_eq!(service.json()["generators"][0]["state"], "ok");
-        service.look();
+        service.log_changes();
         let why = with_causes(&fault());
         *service.registry.0.lock().unwrap() = Some(fault);
         service.clock.advance(Duration::from_secs(LEASE * 3 / 5));
@@ -112,7 +114,7 @@ fn uids_that_end_are_told_everywhere_for_each_cause() {
 fn uids_that_a_broken_rule_ends_are_told_everywhere() {
     let mut service = Service::start();
     assert_eq!(service.get("/v1/uids").0, 200);
-    service.look();
+    service.log_changes();
     service.registry.forget();
     service.clock.advance(Duration::from_secs(LEASE * 3 / 5));
     service.wait_for("ended", |service| service.get("/v1/uids").0 == 500);
@@ -138,7 +140,7 @@ fn uids_that_the_clock_ends_are_told_everywhere() {
     ];
     each(causes, |mut service, (time, is_expected)| {
         assert_eq!(service.get("/v1/uids").0, 200);
-        service.look();
+        service.log_changes();
         service.clock.set(time);
         for (index, thing) in [UIDS, SNOWFLAKES].into_iter().enumerate() {
             let uids = |service: &Service| service.app.generators().nth(index).unwrap().1.clone();
@@ -166,7 +168,7 @@ fn uids_that_the_clock_ends_are_told_everywhere() {
 fn a_tag_that_ends_is_told_everywhere_for_each_cause() {
     let count = each(segment_errors(), |mut service, error| {
         assert_eq!(service.get("/v1/tags/orders/ids").0, 200);
-        service.look();
+        service.log_changes();
         let why = Trouble::of(&error).text;
         let state = |service: &Service| service.json()["tags"][0]["state"].clone();
         let is_of_row = matches!(error, SegmentError::WentBack { .. });
@@ -198,12 +200,12 @@ fn a_tag_that_ends_is_told_everywhere_for_each_cause() {
 fn a_series_that_gives_nothing_is_told_everywhere_for_each_cause() {
     let count = each(series_errors(), |mut service, error| {
         let used = service.app.series.find("invoices").unwrap();
-        service.look();
-        let trouble = NoSeries::Error(error).trouble().unwrap();
+        service.log_changes();
+        let trouble = SeriesFailure::Error(error).trouble().unwrap();
         let why = trouble.text.clone();
         let state = if trouble.cause == Cause::WentBack { "went-back" } else { "empty" };
-        service.app.watch.asked.client_asked();
-        used.takes.note(0, Some(trouble));
+        service.app.watch.demand.client_asked();
+        used.takes.record(0, Some(trouble));
         service.assert_told(SERIES, state, &why);
         service.assert_alerts(&["UidringSeriesFail"]);
     });

@@ -196,17 +196,17 @@ impl Service {
     }
 
     /// Looks as the service does each second.
-    pub(super) fn look(&mut self) {
+    pub(super) fn log_changes(&mut self) {
         let log = self.log.clone();
         let writer = move || log.clone();
         let layer = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(writer);
         let subscriber = tracing_subscriber::registry().with(layer);
-        tracing::subscriber::with_default(subscriber, || self.observer.look(self.app));
+        tracing::subscriber::with_default(subscriber, || self.observer.log_changes(self.app));
     }
 
     /// What was logged since this was last asked.
     fn logged(&mut self) -> String {
-        self.look();
+        self.log_changes();
         let bytes = std::mem::take(&mut *self.log.0.lock().unwrap());
         String::from_utf8(bytes).unwrap()
     }

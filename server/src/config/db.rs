@@ -9,47 +9,47 @@ use uidring::registry::RegistryAdmin;
 use uidring::segment::{SegmentError, TinyIdToken};
 use uidring::store::{StoreError, StoreRegistry, StoreSegments};
 use uidring::{BuildError, Layout, RegistryError, RegistryOptions, Store};
-use uidring_args::{Db, Table, Terms, with_causes};
+use uidring_args::{Db, RegistryConfig, Table, with_causes};
 
 use crate::stats::trouble::Cause;
 
 /// Why the database cannot be used.
 #[derive(Debug)]
-pub(crate) struct Unusable {
+pub(crate) struct StoreFailure {
     pub(crate) cause: Cause,
     /// Whether a retry may succeed.
     pub(crate) is_transient: bool,
     pub(crate) problem: String,
 }
 
-impl Unusable {
+impl StoreFailure {
     /// A permanent problem.
-    pub(crate) fn as_it_is(problem: String) -> Unusable {
-        Unusable { cause: Cause::Unusable, is_transient: false, problem }
+    pub(crate) fn permanent(problem: String) -> StoreFailure {
+        StoreFailure { cause: Cause::Unusable, is_transient: false, problem }
     }
 
     /// A transient problem.
-    pub(crate) fn for_now(problem: String) -> Unusable {
-        Unusable { cause: Cause::Away, is_transient: true, problem }
+    pub(crate) fn for_now(problem: String) -> StoreFailure {
+        StoreFailure { cause: Cause::Away, is_transient: true, problem }
     }
 }
 
-impl From<RegistryError> for Unusable {
-    fn from(error: RegistryError) -> Unusable {
+impl From<RegistryError> for StoreFailure {
+    fn from(error: RegistryError) -> StoreFailure {
         let cause = Cause::of_registry(&error);
-        Unusable { cause, is_transient: error.is_transient(), problem: with_causes(&error) }
+        StoreFailure { cause, is_transient: error.is_transient(), problem: with_causes(&error) }
     }
 }
 
-impl From<SegmentError> for Unusable {
-    fn from(error: SegmentError) -> Unusable {
+impl From<SegmentError> for StoreFailure {
+    fn from(error: SegmentError) -> StoreFailure {
         let cause = Cause::of(&error);
-        Unusable { cause, is_transient: error.is_transient(), problem: with_causes(&error) }
+        StoreFailure { cause, is_transient: error.is_transient(), problem: with_causes(&error) }
     }
 }
 
-impl From<BuildError> for Unusable {
-    fn from(error: BuildError) -> Unusable {
+impl From<BuildError> for StoreFailure {
+    fn from(error: BuildError) -> StoreFailure {
         let (cause, is_transient) = match error {
             BuildError::Registry(error) => return error.into(),
             BuildError::StartDeadline { ref last, .. } => (Cause::of_registry(last), true),
@@ -58,13 +58,13 @@ impl From<BuildError> for Unusable {
             BuildError::BeforeEpoch { .. } => (Cause::ClockUnset, true),
             _ => (Cause::Unusable, false),
         };
-        Unusable { cause, is_transient, problem: with_causes(&error) }
+        StoreFailure { cause, is_transient, problem: with_causes(&error) }
     }
 }
 
-impl From<StoreError> for Unusable {
-    fn from(error: StoreError) -> Unusable {
-        Unusable::as_it_is(match error {
+impl From<StoreError> for StoreFailure {
+    fn from(error: StoreError) -> StoreFailure {
+        StoreFailure::permanent(match error {
             StoreError::NotBuiltIn { address, .. } => format!(
                 "this uidring-server was built without the feature for {}:// addresses",
                 address.split("://").next().unwrap_or_default()
@@ -102,17 +102,17 @@ pub(crate) fn renew(db: &Db, newer: &Db) -> Result<(), String> {
     let mut stores: Vec<Store> =
         opened.into_iter().filter(|(known, ..)| known == db).map(|(.., store)| store).collect();
     if stores.is_empty() {
-        stores.push(db.store().map_err(|error| Unusable::from(error).problem)?);
+        stores.push(db.store().map_err(|error| StoreFailure::from(error).problem)?);
     }
     for store in stores {
-        newer.renew(&store).map_err(|error| Unusable::from(error).problem)?;
+        newer.renew(&store).map_err(|error| StoreFailure::from(error).problem)?;
     }
     Ok(())
 }
 
 /// Checks the address without contacting the server.
 pub(crate) fn check(db: &Db) -> Result<(), String> {
-    store(db, true).map(drop).map_err(|error| Unusable::from(error).problem)
+    store(db, true).map(drop).map_err(|error| StoreFailure::from(error).problem)
 }
 
 /// Whether the store is of the kind that this scheme names.
@@ -129,10 +129,10 @@ pub(crate) enum Mode {
 
 /// Opens the store. A start creates the folder of the default file, and a check looks whether a
 /// missing file could be made.
-fn opened(db: &Db, mode: Mode) -> Result<Store, Unusable> {
+fn opened(db: &Db, mode: Mode) -> Result<Store, StoreFailure> {
     match mode {
         Mode::Start => {
-            db.create_folder().map_err(Unusable::as_it_is)?;
+            db.create_folder().map_err(StoreFailure::permanent)?;
             Ok(store(db, true)?)
         }
         Mode::Check => {
@@ -140,7 +140,7 @@ fn opened(db: &Db, mode: Mode) -> Result<Store, Unusable> {
                 return Ok(existing(db)?);
             }
             if let Some(path) = to_be_made(db) {
-                try_out_making(db, path)?;
+                dry_run_making(db, path)?;
             }
             Ok(db.trial_store()?)
         }
@@ -148,23 +148,30 @@ fn opened(db: &Db, mode: Mode) -> Result<Store, Unusable> {
 }
 
 /// Opens the registry of worker ids. A missing file is created. A server is not contacted yet.
-pub(crate) fn registry(db: &Db, terms: &Terms, mode: Mode) -> Result<StoreRegistry, Unusable> {
-    Ok(opened(db, mode)?.registry_with(RegistryOptions::from(terms))?)
+pub(crate) fn registry(
+    db: &Db,
+    config: &RegistryConfig,
+    mode: Mode,
+) -> Result<StoreRegistry, StoreFailure> {
+    Ok(opened(db, mode)?.registry_with(RegistryOptions::from(config))?)
 }
 
 /// Opens the registry of a file that must exist: a lost file must not be replaced by an empty one.
-pub(crate) fn existing_registry(db: &Db, terms: &Terms) -> Result<StoreRegistry, Unusable> {
-    Ok(existing(db)?.registry_with(RegistryOptions::from(terms))?)
+pub(crate) fn existing_registry(
+    db: &Db,
+    config: &RegistryConfig,
+) -> Result<StoreRegistry, StoreFailure> {
+    Ok(existing(db)?.registry_with(RegistryOptions::from(config))?)
 }
 
 /// Opens the source of dense numbers, and checks whether the store answers and has the table. A
 /// missing file is created, unless the table is of others.
-pub(crate) fn source(db: &Db, table: Table, mode: Mode) -> Result<StoreSegments, Unusable> {
+pub(crate) fn source(db: &Db, table: Table, mode: Mode) -> Result<StoreSegments, StoreFailure> {
     let store = match (table, db.path()) {
         (Table::Own | Table::CosId, _) => opened(db, mode)?,
         // Others make it, and the file with it.
         (_, Some(path)) if !path.exists() => {
-            return Err(Unusable::as_it_is(format!(
+            return Err(StoreFailure::permanent(format!(
                 "{} does not exist, and so has no table {}",
                 path.display(),
                 table.name()
@@ -173,12 +180,12 @@ pub(crate) fn source(db: &Db, table: Table, mode: Mode) -> Result<StoreSegments,
         (Table::Leaf | Table::TinyId, _) => existing(db)?,
     };
     let tags = store.segments_in(table.into())?;
-    look(&tags, table)?;
+    check_table(&tags, table)?;
     Ok(tags)
 }
 
 /// The layout of the registry, if a worker id was ever taken from it. Creates nothing.
-pub(crate) fn remembered_layout(db: &Db) -> Result<Option<Layout>, Unusable> {
+pub(crate) fn remembered_layout(db: &Db) -> Result<Option<Layout>, StoreFailure> {
     if to_be_made(db).is_some() {
         return Ok(None);
     }
@@ -187,12 +194,15 @@ pub(crate) fn remembered_layout(db: &Db) -> Result<Option<Layout>, Unusable> {
 
 /// Whether nobody has ever taken a worker id from this registry. `UidGenerator`'s table does not
 /// tell.
-pub(crate) fn is_new(registry: &StoreRegistry, terms: &Terms) -> Result<bool, Unusable> {
-    Ok(!terms.uid_generator && registry.layout()?.is_none())
+pub(crate) fn is_new(
+    registry: &StoreRegistry,
+    config: &RegistryConfig,
+) -> Result<bool, StoreFailure> {
+    Ok(!config.uid_generator && registry.layout()?.is_none())
 }
 
 /// Checks whether the store answers and has the table.
-pub(crate) fn look(tags: &StoreSegments, table: Table) -> Result<(), SegmentError> {
+pub(crate) fn check_table(tags: &StoreSegments, table: Table) -> Result<(), SegmentError> {
     // Any tag will do: whether it is there does not matter.
     table.find(tags, "uidring").map(drop)
 }
@@ -206,9 +216,9 @@ fn to_be_made(db: &Db) -> Option<&Path> {
 }
 
 /// Whether the file could be made, or written to where it is empty.
-fn try_out_making(db: &Db, path: &Path) -> Result<(), Unusable> {
+fn dry_run_making(db: &Db, path: &Path) -> Result<(), StoreFailure> {
     let cannot_write = |what: &str, path: &Path, error: io::Error| {
-        Unusable::as_it_is(format!(
+        StoreFailure::permanent(format!(
             "the {what} {} cannot be written: {error}; give this user the right to write to it",
             path.display()
         ))
@@ -244,12 +254,12 @@ fn folder_of<'a>(db: &Db, path: &'a Path) -> &'a Path {
 }
 
 /// Reads tinyid's pairs of token and tag.
-pub(crate) fn tokens(db: &Db) -> Result<Vec<TinyIdToken>, Unusable> {
+pub(crate) fn tokens(db: &Db) -> Result<Vec<TinyIdToken>, StoreFailure> {
     Ok(store(db, true)?.tinyid_tokens()?)
 }
 
 /// The file with another extension, for a second layout.
-pub(crate) fn beside(db: &Db, extension: &str) -> Option<Db> {
+pub(crate) fn with_extension(db: &Db, extension: &str) -> Option<Db> {
     match db {
         Db::Own(path) => Some(Db::Own(path.with_extension(extension))),
         Db::File(path) => Some(Db::File(path.with_extension(extension))),

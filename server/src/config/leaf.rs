@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use uidring::Layout;
-use uidring_args::{Db, Terms};
+use uidring_args::{Db, RegistryConfig};
 
-use crate::config::db::{self, Unusable};
+use crate::config::db::{self, StoreFailure};
 use crate::config::options::Options;
 
 /// Leaf's layout has few worker ids, so they are always given back.
@@ -18,7 +18,7 @@ const BESIDE: &str = "leaf.db";
 #[derive(Clone, Debug)]
 pub(crate) struct LeafRegistry {
     pub(crate) db: Db,
-    pub(crate) terms: Terms,
+    pub(crate) config: RegistryConfig,
 }
 
 impl Options {
@@ -43,13 +43,13 @@ impl Options {
                 named.clone()
             }
             None if is_shared => db.clone(),
-            None => db::beside(db, BESIDE).ok_or(
+            None => db::with_extension(db, BESIDE).ok_or(
                 "--leaf-db: name another database that all machines share, for the worker ids of \
                  --leaf-snowflake, or give the UIDs of --db the same layout with --preset twitter",
             )?,
         };
-        let of_uids = self.generator.terms();
-        let mut terms = Terms { lease: Some(LEASE), ..Terms::default() };
+        let of_uids = self.generator.registry_config();
+        let mut config = RegistryConfig { lease: Some(LEASE), ..RegistryConfig::default() };
         if let Some(kept) = &paths.leaf_worker_ids {
             let is_within = of_uids
                 .worker_ids
@@ -61,9 +61,9 @@ impl Options {
                                --uids=false";
                 return Err(problem.to_owned());
             }
-            terms.worker_ids = Some(kept.clone());
+            config.worker_ids = Some(kept.clone());
         } else if is_shared {
-            (terms.partition, terms.worker_ids) = (of_uids.partition, of_uids.worker_ids);
+            (config.partition, config.worker_ids) = (of_uids.partition, of_uids.worker_ids);
         } else if !matches!(db, Db::Url(_)) {
             // A file does not know of those of other machines. What keeps the UIDs of these
             // machines apart has to keep their snowflakes apart, too.
@@ -91,9 +91,9 @@ impl Options {
                     leaf.max_worker()
                 ));
             }
-            terms.partition = of_uids.partition;
+            config.partition = of_uids.partition;
         }
-        Ok(Some(LeafRegistry { db, terms }))
+        Ok(Some(LeafRegistry { db, config }))
     }
 
     /// The same, with the layout that the registry of `db` remembers where the options name none
@@ -106,30 +106,30 @@ impl Options {
         db: &Db,
         layout: Option<Layout>,
         leaf: Layout,
-    ) -> Result<Option<LeafRegistry>, Unusable> {
+    ) -> Result<Option<LeafRegistry>, StoreFailure> {
         let paths = &self.paths;
         let is_open = paths.leaf_snowflake && paths.leaf_db.is_none();
         let remembered = if is_open { db::remembered_layout(db)? } else { None };
         let layout = if layout == Some(leaf) { layout } else { remembered.or(layout) };
-        if is_open && let Some(beside) = db::beside(db, BESIDE) {
-            check_beside(db, &beside, layout == Some(leaf), remembered, leaf)?;
+        if is_open && let Some(beside) = db::with_extension(db, BESIDE) {
+            check_registry_of_leaf(db, &beside, layout == Some(leaf), remembered, leaf)?;
         }
-        self.leaf_registry(db, layout, leaf).map_err(Unusable::as_it_is)
+        self.leaf_registry(db, layout, leaf).map_err(StoreFailure::permanent)
     }
 }
 
 /// Checks that the snowflakes go on in the one of both registries that has given their worker ids.
 /// They are to be in `db`, which remembers a layout if it was used, or `beside` it.
-fn check_beside(
+fn check_registry_of_leaf(
     db: &Db,
     beside: &Db,
     is_in_db: bool,
     remembered: Option<Layout>,
     leaf: Layout,
-) -> Result<(), Unusable> {
+) -> Result<(), StoreFailure> {
     let is_used = db::remembered_layout(beside)?.is_some();
     if is_in_db && is_used {
-        return Err(Unusable::as_it_is(format!(
+        return Err(StoreFailure::permanent(format!(
             "--leaf-snowflake: {beside} has given the worker ids of the snowflakes, and {db}, \
              whose layout is theirs now, would give the same ones again; name the one that gives \
              them with --leaf-db, and {db} only when no program has one of {beside}"
@@ -140,7 +140,7 @@ fn check_beside(
         there != leaf && there.with_epoch(leaf.epoch()).is_ok_and(|with_epoch| with_epoch == leaf)
     };
     if !is_used && remembered.is_some_and(is_epoch_new) {
-        return Err(Unusable::as_it_is(format!(
+        return Err(StoreFailure::permanent(format!(
             "--leaf-epoch: {db} has the layout of the snowflakes with another epoch: if they had \
              that one before, those of this one can be equal to them; leave --leaf-epoch as it \
              was, or, if there were none, name {beside} with --leaf-db"
@@ -169,7 +169,7 @@ mod tests {
         let found = |db: &Db, options: &[&str]| {
             let args = ["uidring-server", "--leaf-snowflake", "--leaf-db=leaf.db"];
             let options = Options::parse_from([&args, options].concat());
-            options.leaf_registry(db, None, Layout::TWITTER).map(|found| found.unwrap().terms)
+            options.leaf_registry(db, None, Layout::TWITTER).map(|found| found.unwrap().config)
         };
         let problem = found(&server, &[]).unwrap_err();
         assert!(problem.contains("name a database that all of them share"), "{problem}");

@@ -8,7 +8,7 @@ use clap::{ArgAction, Parser};
 use uidring::Layout;
 use uidring::masked::Masked;
 use uidring_args::{
-    Db, KeyFile, LayoutArgs, Table, Terms, WorkerIdArgs, epoch, length, worker_ids,
+    Db, KeyFile, LayoutArgs, RegistryConfig, Table, WorkerIdArgs, epoch, length, worker_ids,
 };
 
 use crate::config::db;
@@ -26,7 +26,7 @@ use crate::security::tls::Tls;
     version,
     max_term_width = 80,
     args_override_self = true,
-    mut_args = shared::as_of_service,
+    mut_args = shared::with_variable,
     after_help = "\
 Each option has a variable, UIDRING_SERVER_MAX_BODY for --max-body, and a key
 in the file of --config, max-body. The command line goes before a variable,
@@ -257,8 +257,8 @@ pub(crate) struct GeneratorOptions {
 }
 
 impl GeneratorOptions {
-    pub(crate) fn terms(&self) -> Terms {
-        self.worker_ids.terms(self.uid_generator)
+    pub(crate) fn registry_config(&self) -> RegistryConfig {
+        self.worker_ids.registry_config(self.uid_generator)
     }
 
     /// Checks whether `db` and `layout` fit `UidGenerator`'s table.
@@ -287,7 +287,7 @@ impl GeneratorOptions {
 }
 
 /// The files and values that [`Options::check`] has read.
-pub(crate) struct Checked {
+pub(crate) struct CheckedOptions {
     pub(crate) db: Db,
     pub(crate) layout: Option<Layout>,
     /// That of Leaf's snowflakes.
@@ -304,7 +304,7 @@ impl Options {
     }
 
     /// Checks what clap cannot check, and reads the files that the options name.
-    pub(crate) fn check(&self) -> Result<Checked, String> {
+    pub(crate) fn check(&self) -> Result<CheckedOptions, String> {
         let about = |option: &str, problem: String| format!("--{option}: {problem}");
         let db = self.db()?;
         db::check(&db).map_err(|problem| about("db", problem))?;
@@ -312,7 +312,7 @@ impl Options {
             let problem = "CosId's counters are in Redis; name the server with --db redis://..";
             return Err(about("table", problem.to_owned()));
         }
-        let layout = self.layout.asked().map_err(|error| about("layout", error.to_string()))?;
+        let layout = self.layout.requested().map_err(|error| about("layout", error.to_string()))?;
         let of_uid_generator = self.generator.check(&db, layout);
         of_uid_generator.map_err(|problem| about("uid-generator", problem.to_owned()))?;
         let leaf_layout = match self.paths.leaf_epoch {
@@ -333,7 +333,7 @@ impl Options {
         let fits = admin_token.as_ref().map_or(Ok(()), Secret::check);
         fits.map_err(|problem| about("admin-token", problem))?;
         self.leaf_registry(&db, layout, leaf_layout)?;
-        Ok(Checked { db, layout, leaf_layout, tokens, tls, masked })
+        Ok(CheckedOptions { db, layout, leaf_layout, tokens, tls, masked })
     }
 
     /// Whether the path is enabled.

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
-use uidring_args::{nearest, respelt, spelt_as, without_passwords};
+use uidring_args::{find_spelling, nearest, normalize_options, without_passwords};
 
 use crate::config::options::Options;
 use crate::config::variables;
@@ -66,9 +66,9 @@ impl Refusal {
 
 /// Reads the options from the command line, the environment, and the file that they name.
 pub(crate) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Options, Refusal> {
-    let mut args = respelt(&Options::command(), args);
+    let mut args = normalize_options(&Options::command(), args);
     let program = args.len().min(1);
-    let of_environment = variables::respelt(&Options::command(), &parse(&args)?);
+    let of_environment = variables::normalized_arguments(&Options::command(), &parse(&args)?);
     args.splice(program..program, of_environment);
     let matches = parse(&args)?;
     if let Some(path) = Options::from_arg_matches(&matches).map_err(Refusal::Clap)?.config {
@@ -148,7 +148,7 @@ pub(crate) fn has(arg: &Arg) -> bool {
 
 fn find<'a>(command: &'a Command, key: &str) -> Option<&'a Arg> {
     let of_file = || command.get_arguments().filter(|arg| has(arg));
-    let long = spelt_as(key, of_file().filter_map(Arg::get_long))?;
+    let long = find_spelling(key, of_file().filter_map(Arg::get_long))?;
     of_file().find(|arg| arg.get_long() == Some(long))
 }
 

@@ -4,7 +4,7 @@
 use clap::Arg;
 
 /// Gives a shared option the service's heading and variable. Leaves other options as they are.
-pub(crate) fn as_of_service(arg: Arg) -> Arg {
+pub(crate) fn with_variable(arg: Arg) -> Arg {
     let arg = match arg.get_id().as_str() {
         "preset" => {
             let arg = arg.env("UIDRING_SERVER_PRESET").hide_possible_values(false);

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, CommandFactory};
-use uidring_args::{is_near, is_variable, nearest, unspelt};
+use uidring_args::{is_near, is_variable, nearest, normalized};
 
 use crate::config::options::Options;
 
@@ -16,7 +16,7 @@ const PREFIX_OF_TOOL: &str = "UIDRING_";
 
 /// The options that variables name in another spelling than clap knows, such as
 /// `uidring.server.max-body`, as arguments. Those that are set as clap knows them are left out.
-pub(crate) fn respelt(command: &Command, set: &ArgMatches) -> Vec<OsString> {
+pub(crate) fn normalized_arguments(command: &Command, set: &ArgMatches) -> Vec<OsString> {
     use ValueSource::{CommandLine, EnvVariable};
     let argument = |arg: &Arg| {
         let variable = arg.get_env()?;
@@ -32,7 +32,7 @@ pub(crate) fn respelt(command: &Command, set: &ArgMatches) -> Vec<OsString> {
 
 /// Whether the variable `name` is another spelling of `known`, and the only one of it.
 fn is_in_force(name: &str, known: &str) -> bool {
-    unspelt(name) == unspelt(known)
+    normalized(name) == normalized(known)
         && env::var_os(known).is_none()
         && uidring_args::variable(known).is_some()
 }
@@ -57,7 +57,7 @@ fn mistake(command: &Command, name: &str, value: &OsStr) -> Option<String> {
         return None;
     }
     let has_prefix = upper.starts_with(PREFIX);
-    let meant = if let Some(known) = all().find(|known| unspelt(name) == unspelt(known)) {
+    let meant = if let Some(known) = all().find(|known| normalized(name) == normalized(known)) {
         // It counts only where it is the one spelling of it.
         Some(known)
     } else if has_prefix {

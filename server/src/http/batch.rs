@@ -3,8 +3,8 @@
 //! read.
 
 use crate::app::App;
-use crate::app::in_flight::Held;
-use crate::http::no_numbers::NoNumbers;
+use crate::app::in_flight::Reservation;
+use crate::http::take_failure::TakeFailure;
 
 /// Up to this many ids, an answer reserves no memory.
 pub(crate) const FEW: usize = 1024;
@@ -18,7 +18,7 @@ pub(crate) struct Batch {
     run: Run,
     count: usize,
     /// The reserved memory of the answer.
-    held: Option<Held>,
+    reservation: Option<Reservation>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,14 +29,14 @@ struct Run {
 
 impl Batch {
     /// A batch for `count` ids. Waits until its memory is reserved, and takes no ids before.
-    pub(crate) async fn with_room(app: &'static App, count: usize) -> Result<Batch, NoNumbers> {
+    pub(crate) async fn with_room(app: &'static App, count: usize) -> Result<Batch, TakeFailure> {
         if count <= FEW {
             return Ok(Batch::default());
         }
         // Two bytes per id: the worst case, in which takers alternate. One is the distance, one the
         // repetitions.
-        let held = app.in_flight.reserve(2 * count).await.ok_or(NoNumbers::Full)?;
-        Ok(Batch { held: Some(held), ..Batch::default() })
+        let reservation = app.in_flight.reserve(2 * count).await.ok_or(TakeFailure::Full)?;
+        Ok(Batch { reservation: Some(reservation), ..Batch::default() })
     }
 
     pub(crate) fn push(&mut self, id: u64) {
@@ -61,12 +61,12 @@ impl Batch {
     /// Ends the batch when all ids are in it.
     pub(crate) fn finish(mut self) -> Ids {
         self.end_run();
-        if let Some(held) = &mut self.held {
+        if let Some(reservation) = &mut self.reservation {
             self.bytes.shrink_to_fit();
-            held.shrink(self.bytes.len());
+            reservation.shrink(self.bytes.len());
         }
-        let Batch { bytes, count, held, .. } = self;
-        Ids { bytes, place: Place::default(), left: count, held }
+        let Batch { bytes, count, reservation, .. } = self;
+        Ids { bytes, place: Cursor::default(), left: count, reservation }
     }
 }
 
@@ -74,20 +74,20 @@ impl Batch {
 #[derive(Debug)]
 pub(crate) struct Ids {
     bytes: Vec<u8>,
-    place: Place,
+    place: Cursor,
     left: usize,
-    held: Option<Held>,
+    reservation: Option<Reservation>,
 }
 
 /// Where a reader of a batch is.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct Cursor {
     at: usize,
     last: u64,
     run: Run,
 }
 
-impl Place {
+impl Cursor {
     fn next(&mut self, bytes: &[u8]) -> Option<u64> {
         if self.run.times == 0 {
             if self.at == bytes.len() {
@@ -125,14 +125,14 @@ impl Ids {
     }
 
     /// All ids, without taking them out.
-    pub(crate) fn all(&self) -> impl Iterator<Item = u64> {
-        let mut place = Place::default();
+    pub(crate) fn peek_all(&self) -> impl Iterator<Item = u64> {
+        let mut place = Cursor::default();
         std::iter::from_fn(move || place.next(&self.bytes))
     }
 
     /// Takes the reserved memory, which the answer holds until it is sent.
-    pub(crate) fn held(&mut self) -> Option<Held> {
-        self.held.take()
+    pub(crate) fn reservation(&mut self) -> Option<Reservation> {
+        self.reservation.take()
     }
 }
 

@@ -5,10 +5,10 @@ use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
 
-use crate::app::in_flight::{Held, SLICE};
+use crate::app::in_flight::{Reservation, SLICE};
 use crate::http::batch::Ids;
 use crate::http::negotiate::Form;
-use crate::http::slices::{WHOLE, made};
+use crate::http::slices::{WHOLE, generated};
 
 /// The most digits of an id.
 const DIGITS: usize = 19;
@@ -137,7 +137,7 @@ pub(crate) trait Listed: ExactSizeIterator<Item = u64> + Send + Unpin + 'static 
     fn digits(&self) -> usize;
 
     /// Takes the reserved memory, which the answer holds until it is sent.
-    fn held(&mut self) -> Option<Held>;
+    fn reservation(&mut self) -> Option<Reservation>;
 }
 
 impl Listed for Ids {
@@ -145,18 +145,18 @@ impl Listed for Ids {
         Ids::digits(self)
     }
 
-    fn held(&mut self) -> Option<Held> {
-        Ids::held(self)
+    fn reservation(&mut self) -> Option<Reservation> {
+        Ids::reservation(self)
     }
 }
 
 /// A response with ids. `json` is the shape for JSON.
-pub(crate) fn written(form: Form, json: &'static Shape, ids: impl Listed) -> Response {
-    shaped(json.or(form), ids)
+pub(crate) fn response(form: Form, json: &'static Shape, ids: impl Listed) -> Response {
+    response_in_shape(json.or(form), ids)
 }
 
 /// A response with ids in this shape. A long one is encoded while it is sent.
-pub(crate) fn shaped(shape: &'static Shape, mut ids: impl Listed) -> Response {
+pub(crate) fn response_in_shape(shape: &'static Shape, mut ids: impl Listed) -> Response {
     let digits = if shape.each == Each::Bytes { 0 } else { ids.digits() };
     let length = shape.length(ids.len(), digits);
     if length <= WHOLE {
@@ -165,13 +165,13 @@ pub(crate) fn shaped(shape: &'static Shape, mut ids: impl Listed) -> Response {
         shape.write(&mut out, &mut ids, usize::MAX);
         return answer(shape.kind, out);
     }
-    let place = ids.held();
+    let place = ids.reservation();
     let mut head = shape.head;
     let make = move |out: &mut Vec<u8>| {
         out.extend_from_slice(std::mem::take(&mut head).as_bytes());
         shape.write(out, &mut ids, SLICE);
     };
-    of_kind(made(make, length, place), shape.kind)
+    of_kind(generated(make, length, place), shape.kind)
 }
 
 /// A response with this body. Built by hand, because axum's conversions add checks that are not
@@ -217,7 +217,7 @@ mod tests {
     }
 
     fn text(shape: &'static Shape, of: impl IntoIterator<Item = u64>) -> String {
-        String::from_utf8(body(shaped(shape, ids(of))).0).unwrap()
+        String::from_utf8(body(response_in_shape(shape, ids(of))).0).unwrap()
     }
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(text(&LIST, some), "1,22,9223372036854775807");
         assert_eq!(text(&LIST, []), "");
         assert_eq!(text(&TINYID, [7, 8]), r#"{"data":[7,8],"code":200,"message":""}"#);
-        assert_eq!(body(shaped(&BYTES, ids([22]))).0, [22, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(body(response_in_shape(&BYTES, ids([22]))).0, [22, 0, 0, 0, 0, 0, 0, 0]);
         let one = |form| body(one(form, &UIDS, 7)).0;
         assert_eq!(one(Form::Json), br#"{"uids":["7"]}"#);
         assert_eq!(one(Form::Lines), b"7\n");
@@ -241,7 +241,7 @@ mod tests {
         for shape in [&NUMBERS, &LINES, &LIST, &TINYID, &BYTES] {
             for count in [1_000, 4_096, 10_000, 99_999] {
                 let of = (0..count).map(|index| 95 + index * 7);
-                let (made, slices) = body(shaped(shape, ids(of.clone())));
+                let (made, slices) = body(response_in_shape(shape, ids(of.clone())));
                 let mut whole = shape.head.as_bytes().to_vec();
                 let mut all = of.collect::<Vec<_>>().into_iter();
                 shape.write(&mut whole, &mut all, usize::MAX);

@@ -4,7 +4,7 @@
 use uidring::Uid;
 use uidring::masked::Masked;
 
-use crate::app::in_flight::Held;
+use crate::app::in_flight::Reservation;
 use crate::http::batch::{Ids, digits};
 use crate::http::ids::Listed;
 
@@ -33,7 +33,7 @@ fn mask(masked: &Masked, uids: &mut impl Iterator<Item = u64>) -> Vec<u64> {
 
 impl Listed for MaskedIds {
     fn digits(&self) -> usize {
-        let mut all = self.uids.all();
+        let mut all = self.uids.peek_all();
         let mut sum = 0;
         loop {
             let masked = mask(self.masked, &mut all);
@@ -44,8 +44,8 @@ impl Listed for MaskedIds {
         }
     }
 
-    fn held(&mut self) -> Option<Held> {
-        self.uids.held()
+    fn reservation(&mut self) -> Option<Reservation> {
+        self.uids.reservation()
     }
 }
 

@@ -11,9 +11,9 @@ mod idempotency;
 pub(crate) mod ids;
 pub(crate) mod masking;
 mod negotiate;
-pub(crate) mod no_numbers;
 pub(crate) mod numbers;
 mod openapi;
+mod operator_access;
 mod operators;
 pub(crate) mod params;
 pub(crate) mod problem;
@@ -21,8 +21,8 @@ mod router;
 pub(crate) mod series_numbers;
 pub(crate) mod series_problem;
 mod slices;
+pub(crate) mod take_failure;
 mod v1;
-mod viewer;
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -83,12 +83,12 @@ impl hyper::service::Service<Request<Incoming>> for Service {
             Ok(()) => fast_path::answer(app, found, &request),
             Err(problem) => Some(problem.into_response()),
         });
-        let way = match quick {
-            Ok(Some(answer)) => Way::Quick(Some(answer)),
-            Ok(None) => Way::Routed(self.routed(route, request)),
-            Err(panicked) => Way::Quick(Some(Problem::from(panicked).into_response())),
+        let state = match quick {
+            Ok(Some(answer)) => AnswerState::Quick(Some(answer)),
+            Ok(None) => AnswerState::Routed(self.routed(route, request)),
+            Err(panicked) => AnswerState::Quick(Some(Problem::from(panicked).into_response())),
         };
-        Answering { app, start, route, way }
+        Answering { app, start, route, state }
     }
 }
 
@@ -98,10 +98,10 @@ pub(crate) struct Answering {
     start: Instant,
     /// `None` for an unknown path.
     route: Option<Route>,
-    way: Way,
+    state: AnswerState,
 }
 
-enum Way {
+enum AnswerState {
     /// A response that is ready. `None` once it has been taken.
     Quick(Option<Response<Body>>),
     Routed(Routed),
@@ -114,10 +114,10 @@ impl Future for Answering {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let (app, route) = (self.app, self.route);
-        let mut answer = match &mut self.way {
-            Way::Quick(answer) => answer.take().unwrap_or_default(),
+        let mut answer = match &mut self.state {
+            AnswerState::Quick(answer) => answer.take().unwrap_or_default(),
             // Not polled again after a panic.
-            Way::Routed(routed) => match caught(|| routed.as_mut().poll(context)) {
+            AnswerState::Routed(routed) => match caught(|| routed.as_mut().poll(context)) {
                 Ok(Poll::Ready(answer)) => slices::bounded(app, route, answer?),
                 Ok(Poll::Pending) => return Poll::Pending,
                 Err(panicked) => Problem::from(panicked).into_response(),

@@ -28,7 +28,7 @@ pub(crate) fn form(headers: &HeaderMap) -> Result<Form, Problem> {
     let mut accepts = headers.get_all(ACCEPT).iter();
     let Some(accept) = accepts.next() else { return Ok(Form::Json) };
     // Most clients name exactly one format, so no comparison is needed.
-    let only = accepts.next().is_none().then(|| named(accept.as_bytes())).flatten();
+    let only = accepts.next().is_none().then(|| form_of_media_type(accept.as_bytes())).flatten();
     only.or_else(|| best(headers, &OF_IDS)).ok_or_else(|| {
         let title = "ids have no form that is accepted";
         none(accept, title, "accept application/json, text/plain or application/octet-stream")
@@ -51,7 +51,7 @@ fn none(accept: &HeaderValue, title: &'static str, advice: &'static str) -> Prob
         .value(&String::from_utf8_lossy(accept.as_bytes()))
 }
 
-fn named(accept: &[u8]) -> Option<Form> {
+fn form_of_media_type(accept: &[u8]) -> Option<Form> {
     match accept {
         b"*/*" | b"application/json" => Some(Form::Json),
         b"text/plain" => Some(Form::Lines),

@@ -10,8 +10,8 @@ use uidring_args::Table;
 
 use crate::app::App;
 use crate::http::batch::{Batch, Ids};
-use crate::http::no_numbers::NoNumbers;
 use crate::http::problem::Problem;
+use crate::http::take_failure::TakeFailure;
 use crate::security::access::Permission;
 use crate::stats::trouble::Cause;
 
@@ -54,7 +54,7 @@ pub(crate) fn uid_in_memory(app: &App, token: Option<&[u8]>) -> Option<u64> {
     if !app.options.uids {
         return None;
     }
-    app.access.may(token, Permission::Uids).ok()?;
+    app.access.check(token, Permission::Uids).ok()?;
     let uid = app.uids().ok()?.try_take().ok()?;
     app.counters().uids.add(1);
     Some(match &app.masked {
@@ -66,7 +66,7 @@ pub(crate) fn uid_in_memory(app: &App, token: Option<&[u8]>) -> Option<u64> {
 /// The next number of a tag that this thread has used before, if the client may have it and it can
 /// be taken at once.
 pub(crate) fn number_in_memory(app: &App, token: Option<&[u8]>, tag: &str) -> Option<Number> {
-    app.access.may(token, Permission::Tag(tag)).ok()?;
+    app.access.check(token, Permission::Tag(tag)).ok()?;
     let number = App::known_tag(tag, |tag| tag.try_take().ok()).flatten()?;
     app.counters().numbers.add(1);
     Some(number)
@@ -77,23 +77,25 @@ pub(crate) fn number_in_memory(app: &App, token: Option<&[u8]>, tag: &str) -> Op
 pub(crate) async fn blocking<T: Send + 'static>(
     turns: &'static Semaphore,
     call: impl FnOnce() -> Result<T, SegmentError> + Send + 'static,
-) -> Result<T, NoNumbers> {
-    apart(turns, call).await?.map_err(NoNumbers::Source)
+) -> Result<T, TakeFailure> {
+    run_blocking(turns, call).await?.map_err(TakeFailure::Source)
 }
 
 /// Waits for a permit.
-pub(crate) async fn turn(turns: &'static Semaphore) -> Result<SemaphorePermit<'static>, NoNumbers> {
+pub(crate) async fn acquire_permit(
+    turns: &'static Semaphore,
+) -> Result<SemaphorePermit<'static>, TakeFailure> {
     // Nobody closes a semaphore.
     let turn = timeout(PATIENCE, turns.acquire()).await.ok().and_then(Result::ok);
-    turn.ok_or(NoNumbers::Busy)
+    turn.ok_or(TakeFailure::Busy)
 }
 
 /// Runs `call` as [`blocking`] does, whatever its result.
-pub(crate) async fn apart<T: Send + 'static>(
+pub(crate) async fn run_blocking<T: Send + 'static>(
     turns: &'static Semaphore,
     call: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, NoNumbers> {
-    let turn = turn(turns).await?;
+) -> Result<T, TakeFailure> {
+    let turn = acquire_permit(turns).await?;
     let call = move || {
         // The permit is held until the call ends, even if its client has disconnected.
         let _turn = turn;
@@ -102,9 +104,9 @@ pub(crate) async fn apart<T: Send + 'static>(
     match tokio::task::spawn_blocking(call).await {
         Ok(result) => Ok(result),
         Err(error) if error.is_panic() => {
-            Err(NoNumbers::Source(SegmentError::other("a call to the database panicked")))
+            Err(TakeFailure::Source(SegmentError::other("a call to the database panicked")))
         }
-        Err(_) => Err(NoNumbers::Ending),
+        Err(_) => Err(TakeFailure::Ending),
     }
 }
 
@@ -113,14 +115,14 @@ pub(crate) async fn apart<T: Send + 'static>(
 pub(crate) async fn one_list<T: Send + 'static, E: Send + 'static>(
     app: &'static App,
     read: impl FnOnce() -> Result<T, E> + Send + 'static,
-) -> Result<Result<(T, SemaphorePermit<'static>), E>, NoNumbers> {
-    let turn = turn(&app.lists).await?;
+) -> Result<Result<(T, SemaphorePermit<'static>), E>, TakeFailure> {
+    let turn = acquire_permit(&app.lists).await?;
     // The call has the permit, so that it is held even if the client has disconnected.
-    apart(&app.calls, move || read().map(|list| (list, turn))).await
+    run_blocking(&app.calls, move || read().map(|list| (list, turn))).await
 }
 
 /// The tag's generator, which is then remembered for this thread.
-async fn know(app: &'static App, tag: &str) -> Result<SegmentGenerator, NoNumbers> {
+async fn look_up(app: &'static App, tag: &str) -> Result<SegmentGenerator, TakeFailure> {
     // If another thread has used the tag, no call to the database is needed.
     let known = if let Some(known) = app.used_tag(tag) {
         known
@@ -134,13 +136,13 @@ async fn know(app: &'static App, tag: &str) -> Result<SegmentGenerator, NoNumber
 }
 
 /// The next number of `tag`.
-pub(crate) async fn take_one(app: &'static App, tag: &str) -> Result<Number, NoNumbers> {
+pub(crate) async fn take_one(app: &'static App, tag: &str) -> Result<Number, TakeFailure> {
     // The handle is cloned only on failure, off the hot path.
     let tried = App::known_tag(tag, |known| known.try_take().map_err(|_| known.clone()));
     let patient = match tried {
         Some(Ok(number)) => return Ok(number),
         Some(Err(known)) => known,
-        None => know(app, tag).await?,
+        None => look_up(app, tag).await?,
     };
     patient.take_async().await.map_err(|error| failed(app, &patient, error))
 }
@@ -151,10 +153,10 @@ pub(crate) async fn take_up_to(
     app: &'static App,
     tag: &str,
     most: u64,
-) -> Result<Result<Number, u64>, NoNumbers> {
+) -> Result<Result<Number, u64>, TakeFailure> {
     let known = match App::known_tag(tag, Clone::clone) {
         Some(known) => known,
-        None => know(app, tag).await?,
+        None => look_up(app, tag).await?,
     };
     if let Some(next) = next_number(&known.status()).filter(|next| *next > most) {
         return Ok(Err(next));
@@ -176,9 +178,9 @@ fn next_number(status: &SegmentStatus) -> Option<u64> {
 }
 
 /// Records the failed take of a tag that was loaded before.
-fn failed(app: &App, tag: &SegmentGenerator, error: TakeError) -> NoNumbers {
-    app.watch.asked.tag_failed(tag.tag(), tag.status().taken);
-    NoNumbers::Take(error)
+fn failed(app: &App, tag: &SegmentGenerator, error: TakeError) -> TakeFailure {
+    app.watch.demand.tag_failed(tag.tag(), tag.status().taken);
+    TakeFailure::Take(error)
 }
 
 /// Takes the next `count` numbers of `tag`. All are taken before the answer begins. If there are
@@ -187,11 +189,11 @@ pub(crate) async fn take_many(
     app: &'static App,
     tag: &str,
     count: usize,
-) -> Result<Ids, NoNumbers> {
+) -> Result<Ids, TakeFailure> {
     let mut numbers = Batch::with_room(app, count).await?;
     let known = match App::known_tag(tag, Clone::clone) {
         Some(known) => known,
-        None => know(app, tag).await?,
+        None => look_up(app, tag).await?,
     };
     let mut until = None;
     for _ in 0..count {
@@ -200,7 +202,7 @@ pub(crate) async fn take_many(
         } else {
             let until = *until.get_or_insert_with(|| Instant::now() + PATIENCE);
             let taken = timeout_at(until, known.take_async()).await;
-            let taken = taken.map_err(|_| NoNumbers::TooMany(TOO_MANY_NUMBERS))?;
+            let taken = taken.map_err(|_| TakeFailure::TooMany(TOO_MANY_NUMBERS))?;
             taken.map_err(|error| failed(app, &known, error))?
         };
         numbers.push(number.into());
@@ -213,19 +215,19 @@ pub(crate) async fn load(
     app: &'static App,
     tag: &str,
     size: Option<u64>,
-) -> Result<Segment, NoNumbers> {
+) -> Result<Segment, TakeFailure> {
     let (source, name) = (app.tags()?.source.clone(), tag.to_owned());
-    app.watch.asked.client_asked();
+    app.watch.demand.client_asked();
     let loaded = blocking(&app.calls, move || source.load(&name, size)).await;
     loaded.inspect_err(|none| first_use_failed(app, none))
 }
 
 /// Records a failed request for a tag that may not have been loaded before. Errors of one row are
 /// ignored, because a client may name any row, so they say nothing about the service.
-fn first_use_failed(app: &App, none: &NoNumbers) {
-    let is_of_row = matches!(none, NoNumbers::Source(error) if Cause::of(error).is_of_row());
+fn first_use_failed(app: &App, none: &TakeFailure) {
+    let is_of_row = matches!(none, TakeFailure::Source(error) if Cause::of(error).is_of_row());
     if !is_of_row {
-        app.watch.asked.first_use_failed();
+        app.watch.demand.first_use_failed();
     }
 }
 
@@ -234,7 +236,7 @@ pub(crate) async fn take_uids(
     app: &'static App,
     (kind, uids): (&'static str, &UidGenerator),
     count: usize,
-) -> Result<Ids, NoNumbers> {
+) -> Result<Ids, TakeFailure> {
     let mut ids = Batch::with_room(app, count).await?;
     let mut until = None;
     for index in 0..count {
@@ -244,16 +246,17 @@ pub(crate) async fn take_uids(
                 let until = *until.get_or_insert_with(|| Instant::now() + PATIENCE);
                 let is_soon = reason.retry_in().is_some_and(|time| time < PATIENCE);
                 let late = if is_soon && index > 0 {
-                    NoNumbers::TooMany(TOO_MANY_UIDS)
+                    TakeFailure::TooMany(TOO_MANY_UIDS)
                 } else {
-                    NoNumbers::Take(reason)
+                    TakeFailure::Take(reason)
                 };
                 let taken = timeout_at(until, uids.take_async()).await;
-                let taken = taken.map_err(|_| late).and_then(|uid| uid.map_err(NoNumbers::Take));
+                let taken = taken.map_err(|_| late).and_then(|uid| uid.map_err(TakeFailure::Take));
                 taken.inspect_err(|none| {
                     if none.is_failure() {
-                        let error = if let NoNumbers::Take(error) = none { *error } else { reason };
-                        app.watch.asked.generator_failed(kind, uids.status().taken, error);
+                        let error =
+                            if let TakeFailure::Take(error) = none { *error } else { reason };
+                        app.watch.demand.generator_failed(kind, uids.status().taken, error);
                     }
                 })?
             }

@@ -10,13 +10,13 @@ pub(crate) type Param<'a> = (Cow<'a, str>, Cow<'a, str>);
 
 /// The value of `name`, the only permitted parameter.
 pub(crate) fn only<'a>(query: &'a str, name: &str) -> Result<Option<Cow<'a, str>>, Problem> {
-    let found = named(query, &[name])?.pop();
+    let found = parse(query, &[name])?.pop();
     Ok(found.map(|(_, value)| value))
 }
 
 /// All parameters, each at most once. Unknown names are refused, because they are probably
 /// misspelt.
-pub(crate) fn named<'a>(query: &'a str, names: &[&str]) -> Result<Vec<Param<'a>>, Problem> {
+pub(crate) fn parse<'a>(query: &'a str, names: &[&str]) -> Result<Vec<Param<'a>>, Problem> {
     let mut found: Vec<Param<'a>> = Vec::new();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         if !names.contains(&&*name) {

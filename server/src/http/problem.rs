@@ -9,7 +9,7 @@ use uidring::segment::SegmentError;
 use uidring::{SegmentFailure, StorageError, TakeError};
 
 use crate::app::NotReady;
-use crate::http::no_numbers::{BUSY, FULL, NoNumbers};
+use crate::http::take_failure::{BUSY, FULL, TakeFailure};
 use crate::process::threads::Panicked;
 use crate::security::access::Denied;
 use crate::stats::trouble::Cause;
@@ -219,25 +219,25 @@ fn no_such_tag(detail: String) -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "no-such-tag", "there is no such tag").detail(detail)
 }
 
-impl From<NoNumbers> for Problem {
-    fn from(none: NoNumbers) -> Problem {
+impl From<TakeFailure> for Problem {
+    fn from(none: TakeFailure) -> Problem {
         match none {
-            NoNumbers::NotReady(none) => none.into(),
-            NoNumbers::Take(error) => error.into(),
-            NoNumbers::TooMany(detail) => {
+            TakeFailure::NotReady(none) => none.into(),
+            TakeFailure::Take(error) => error.into(),
+            TakeFailure::TooMany(detail) => {
                 let title = "the batch is too long";
                 Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "batch-too-long", title)
                     .detail(detail)
             }
-            NoNumbers::Busy => for_now(BUSY.to_owned()),
-            NoNumbers::Full => {
+            TakeFailure::Busy => for_now(BUSY.to_owned()),
+            TakeFailure::Full => {
                 let title = "there is no room for so large an answer for now";
                 Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-answers", title)
                     .detail(FULL)
                     .retry_after(1)
             }
-            NoNumbers::Ending => for_now("the service is ending".to_owned()),
-            NoNumbers::Source(error) => error.into(),
+            TakeFailure::Ending => for_now("the service is ending".to_owned()),
+            TakeFailure::Source(error) => error.into(),
         }
     }
 }

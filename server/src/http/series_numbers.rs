@@ -8,14 +8,14 @@ use uidring::series::{Date, SeriesError, SeriesGenerator, SeriesNumber, valid_sc
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::app::in_flight::{Held, SLICE};
-use crate::app::series::{NoSeries, UsedSeries};
+use crate::app::in_flight::{Reservation, SLICE};
+use crate::app::series::{SeriesFailure, UsedSeries};
 use crate::http::ids;
 use crate::http::negotiate::Form;
-use crate::http::no_numbers::NoNumbers;
-use crate::http::numbers::apart;
+use crate::http::numbers::run_blocking;
 use crate::http::problem::Problem;
-use crate::http::slices::{WHOLE, made};
+use crate::http::slices::{WHOLE, generated};
+use crate::http::take_failure::TakeFailure;
 use crate::stats::trouble::{Cause, Trouble};
 
 /// What a number takes in memory, in bytes: twice its text, and its value.
@@ -71,10 +71,10 @@ pub(crate) fn bad_name(name: &str, detail: &str) -> Problem {
 pub(crate) async fn find(
     app: &'static App,
     name: String,
-) -> Result<Result<UsedSeries, NoSeries>, NoNumbers> {
+) -> Result<Result<UsedSeries, SeriesFailure>, TakeFailure> {
     match app.series.used(&name) {
         Some(used) => Ok(Ok(used)),
-        None => apart(&app.first_uses, move || app.series.find(&name)).await,
+        None => run_blocking(&app.first_uses, move || app.series.find(&name)).await,
     }
 }
 
@@ -84,13 +84,13 @@ pub(crate) async fn take(
     app: &'static App,
     series: &UsedSeries,
     wanted: Wanted,
-) -> Result<Result<Vec<SeriesNumber>, NoSeries>, NoNumbers> {
-    app.watch.asked.client_asked();
+) -> Result<Result<Vec<SeriesNumber>, SeriesFailure>, TakeFailure> {
+    app.watch.demand.client_asked();
     let taken = take_of(app, &series.generator, wanted).await;
     match &taken {
-        Ok(Ok(numbers)) => series.takes.note(numbers.len() as u64, None),
-        Ok(Err(none)) => series.takes.note(0, none.trouble()),
-        Err(NoNumbers::Busy) => series.takes.note(0, Some(Trouble::of_cause(Cause::Late))),
+        Ok(Ok(numbers)) => series.takes.record(numbers.len() as u64, None),
+        Ok(Err(none)) => series.takes.record(0, none.trouble()),
+        Err(TakeFailure::Busy) => series.takes.record(0, Some(Trouble::of_cause(Cause::Late))),
         Err(_) => {}
     }
     taken
@@ -100,7 +100,7 @@ async fn take_of(
     app: &'static App,
     series: &SeriesGenerator,
     wanted: Wanted,
-) -> Result<Result<Vec<SeriesNumber>, NoSeries>, NoNumbers> {
+) -> Result<Result<Vec<SeriesNumber>, SeriesFailure>, TakeFailure> {
     let Wanted { scope, date, count } = wanted;
     let series = scope.map_or_else(|| series.clone(), |scope| series.scope(&scope));
     if let Some(date) = date {
@@ -109,7 +109,7 @@ async fn take_of(
             1 => series.take_for(date).map(|number| vec![number]),
             count => series.take_n_for(date, count as u64),
         };
-        return Ok(apart(&app.calls, of_date).await?.map_err(NoSeries::from));
+        return Ok(run_blocking(&app.calls, of_date).await?.map_err(SeriesFailure::from));
     }
     let numbers = match series.try_take_batch(count) {
         Ok(numbers) if numbers.len() == count => return Ok(Ok(numbers)),
@@ -126,7 +126,7 @@ async fn take_of(
         Err(error) => return Ok(Err(error.into())),
     };
     let rest = move || series.rest_of(numbers, count);
-    Ok(apart(&app.calls, rest).await?.map_err(NoSeries::from))
+    Ok(run_blocking(&app.calls, rest).await?.map_err(SeriesFailure::from))
 }
 
 /// Numbers of a series, all of one period.
@@ -170,20 +170,23 @@ fn lines(numbers: impl Iterator<Item = String>) -> String {
 }
 
 /// The memory of an answer.
-pub(crate) struct Room(Option<Held>);
+pub(crate) struct AnswerMemory(Option<Reservation>);
 
-impl Room {
+impl AnswerMemory {
     /// Waits until there is room for an answer with `count` numbers. No number is taken before.
-    pub(crate) async fn reserve(app: &'static App, count: usize) -> Result<Room, NoNumbers> {
+    pub(crate) async fn reserve(
+        app: &'static App,
+        count: usize,
+    ) -> Result<AnswerMemory, TakeFailure> {
         if count <= FEW {
-            return Ok(Room(None));
+            return Ok(AnswerMemory(None));
         }
-        let held = app.in_flight.reserve(EACH * count).await.ok_or(NoNumbers::Full)?;
-        Ok(Room(Some(held)))
+        let reservation = app.in_flight.reserve(EACH * count).await.ok_or(TakeFailure::Full)?;
+        Ok(AnswerMemory(Some(reservation)))
     }
 
     /// The reserved memory, if some is needed.
-    pub(crate) fn held(self) -> Option<Held> {
+    pub(crate) fn reservation(self) -> Option<Reservation> {
         self.0
     }
 
@@ -194,17 +197,17 @@ impl Room {
             _ => ("application/json", body(numbers)),
         };
         let body = body.into_bytes();
-        let Some(mut held) = self.0.filter(|_| body.len() > WHOLE) else {
+        let Some(mut reservation) = self.0.filter(|_| body.len() > WHOLE) else {
             return ids::answer(kind, body);
         };
-        held.shrink(body.len());
+        reservation.shrink(body.len());
         let (length, mut at) = (body.len(), 0);
         let make = move |out: &mut Vec<u8>| {
             let end = body.len().min(at + SLICE);
             out.extend_from_slice(&body[at..end]);
             at = end;
         };
-        let mut answer = made(make, length, Some(held));
+        let mut answer = generated(make, length, Some(reservation));
         answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
         answer
     }

@@ -7,28 +7,28 @@ use uidring::segment::SegmentError;
 use uidring::series::{FormatError, ScopeError, SeriesDefinitionError, SeriesError};
 
 use crate::app::App;
-use crate::app::series::NoSeries;
+use crate::app::series::SeriesFailure;
 use crate::http::problem::{Problem, broken, for_now};
 use crate::security::access::Permission;
 
 /// The problem of this error for the client with this token.
-pub(crate) fn told(app: &App, token: Option<&[u8]>, none: NoSeries) -> Problem {
-    let is_admin = app.access.may(token, Permission::Admin).is_ok();
-    of(none, |name| is_admin || app.access.may(token, Permission::Series(name)).is_ok())
+pub(crate) fn for_client(app: &App, token: Option<&[u8]>, none: SeriesFailure) -> Problem {
+    let is_admin = app.access.check(token, Permission::Admin).is_ok();
+    of(none, |name| is_admin || app.access.check(token, Permission::Series(name)).is_ok())
 }
 
 /// The problem of this error. Only names that the client `may_see` are in it.
-fn of(none: NoSeries, may_see: impl Fn(&str) -> bool) -> Problem {
+fn of(none: SeriesFailure, may_see: impl Fn(&str) -> bool) -> Problem {
     match none {
-        NoSeries::NotReady(none) => none.into(),
-        NoSeries::NotHere => {
+        SeriesFailure::NotReady(none) => none.into(),
+        SeriesFailure::NotHere => {
             let title = "this service has no series";
             Problem::new(StatusCode::NOT_FOUND, "no-series-here", title).detail(
                 "series are in a SQLite file, or in a database of PostgreSQL, MySQL or MariaDB: \
                  start the service with --db and one of these",
             )
         }
-        NoSeries::Error(SeriesError::NoSuchSeries { series, alike, .. }) => {
+        SeriesFailure::Error(SeriesError::NoSuchSeries { series, alike, .. }) => {
             let alike = alike.iter().find(|alike| may_see(alike));
             let detail = match alike {
                 Some(alike) => format!("did you mean {alike:?}? If it is new, create it"),
@@ -41,7 +41,7 @@ fn of(none: NoSeries, may_see: impl Fn(&str) -> bool) -> Problem {
                 .detail(detail)
                 .value(&series)
         }
-        NoSeries::Error(error) => of_error(error),
+        SeriesFailure::Error(error) => of_error(error),
     }
 }
 

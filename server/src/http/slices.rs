@@ -10,9 +10,9 @@ use axum::response::IntoResponse as _;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
 use crate::app::App;
-use crate::app::in_flight::{Held, SLICE};
-use crate::http::no_numbers::NoNumbers;
+use crate::app::in_flight::{Reservation, SLICE};
 use crate::http::problem::Problem;
+use crate::http::take_failure::TakeFailure;
 use crate::routes::Route;
 
 /// An answer up to this length is sent as a whole.
@@ -37,10 +37,9 @@ pub(crate) fn bounded(
     let is_theirs = |route: Route| route.is_for_operators() && route != Route::OpenApi;
     let in_flight = if route.is_some_and(is_theirs) { &app.for_operators } else { &app.in_flight };
     match in_flight.try_reserve(length) {
-        Some(held) => {
-            answer.map(|body| Body::new(Sliced { body, rest: Bytes::new(), left: length, held }))
-        }
-        None => Problem::from(NoNumbers::Full).into_response(),
+        Some(reservation) => answer
+            .map(|body| Body::new(Sliced { body, rest: Bytes::new(), left: length, reservation })),
+        None => Problem::from(TakeFailure::Full).into_response(),
     }
 }
 
@@ -49,7 +48,7 @@ struct Sliced {
     body: Body,
     rest: Bytes,
     left: usize,
-    held: Held,
+    reservation: Reservation,
 }
 
 impl HttpBody for Sliced {
@@ -61,7 +60,7 @@ impl HttpBody for Sliced {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let left = self.left;
-        if let Err(late) = self.held.check_time(left) {
+        if let Err(late) = self.reservation.check_time(left) {
             return Poll::Ready(Some(Err(axum::Error::new(late))));
         }
         if self.rest.is_empty() {
@@ -95,25 +94,29 @@ impl HttpBody for Sliced {
 }
 
 /// A body whose slices are produced when they are read.
-pub(crate) struct Made<F> {
+pub(crate) struct GeneratedBody<F> {
     /// Appends the next slice.
     make: F,
     left: usize,
-    held: Option<Held>,
+    reservation: Option<Reservation>,
 }
 
 /// A response with a body of `length` bytes that is produced while it is sent.
-pub(crate) fn made<F>(make: F, length: usize, held: Option<Held>) -> Response<Body>
+pub(crate) fn generated<F>(
+    make: F,
+    length: usize,
+    reservation: Option<Reservation>,
+) -> Response<Body>
 where
     F: FnMut(&mut Vec<u8>) + Send + Unpin + 'static,
 {
-    let body = Made { make, left: length, held };
+    let body = GeneratedBody { make, left: length, reservation };
     let mut answer = Response::new(Body::new(body));
     answer.extensions_mut().insert(Counted);
     answer
 }
 
-impl<F: FnMut(&mut Vec<u8>) + Unpin> HttpBody for Made<F> {
+impl<F: FnMut(&mut Vec<u8>) + Unpin> HttpBody for GeneratedBody<F> {
     type Data = Bytes;
     type Error = io::Error;
 
@@ -125,8 +128,8 @@ impl<F: FnMut(&mut Vec<u8>) + Unpin> HttpBody for Made<F> {
         if left == 0 {
             return Poll::Ready(None);
         }
-        if let Some(held) = &mut self.held {
-            held.check_time(left)?;
+        if let Some(reservation) = &mut self.reservation {
+            reservation.check_time(left)?;
         }
         // The last id may exceed the slice a little.
         let mut slice = Vec::with_capacity(SLICE + 128);
@@ -154,9 +157,9 @@ mod tests {
     /// Reads the second slice of a long answer, for a client that has paused for a millisecond.
     async fn second_slice(write_timeout: Duration) -> Option<io::Result<usize>> {
         let in_flight: &InFlight = Box::leak(Box::new(InFlight::new(1 << 20, write_timeout)));
-        let held = in_flight.reserve(SLICE).await;
+        let reservation = in_flight.reserve(SLICE).await;
         let make = |slice: &mut Vec<u8>| slice.resize(SLICE, b'x');
-        let mut body = Made { make, left: 10 * SLICE, held };
+        let mut body = GeneratedBody { make, left: 10 * SLICE, reservation };
         let mut next = async || {
             let frame = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context));
             frame.await.map(|frame| frame.map(|frame| frame.into_data().map_or(0, |it| it.len())))

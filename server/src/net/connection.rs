@@ -24,7 +24,7 @@ impl<S> Connection<S> {
     }
 
     /// Handles a write that blocks. Fails when the time limit has passed.
-    fn stall<T>(&mut self, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+    fn poll_timeout<T>(&mut self, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         let until = Instant::now() + self.timeout;
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(self.timeout)));
         if !self.is_stalled {
@@ -52,7 +52,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         match Pin::new(&mut self.stream).poll_write(context, bytes) {
-            Poll::Pending => self.stall(context),
+            Poll::Pending => self.poll_timeout(context),
             ready @ Poll::Ready(_) => ready,
         }
     }
@@ -63,7 +63,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
         buffers: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         match Pin::new(&mut self.stream).poll_write_vectored(context, buffers) {
-            Poll::Pending => self.stall(context),
+            Poll::Pending => self.poll_timeout(context),
             ready @ Poll::Ready(_) => ready,
         }
     }
@@ -76,7 +76,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
     /// bytes.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match Pin::new(&mut self.stream).poll_flush(context) {
-            Poll::Pending => self.stall(context),
+            Poll::Pending => self.poll_timeout(context),
             ready @ Poll::Ready(_) => {
                 self.is_stalled = false;
                 ready
@@ -86,7 +86,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match Pin::new(&mut self.stream).poll_shutdown(context) {
-            Poll::Pending => self.stall(context),
+            Poll::Pending => self.poll_timeout(context),
             ready @ Poll::Ready(_) => ready,
         }
     }

@@ -11,7 +11,7 @@ use tokio::net::{UnixListener, UnixStream};
 
 use crate::config::listen::{ListenAddress, UnixMode};
 #[cfg(unix)]
-use crate::net::handed::{Handed, HandedOver};
+use crate::net::inherited_sockets::{InheritedSocket, InheritedSockets};
 #[cfg(unix)]
 use crate::net::unix_socket::{self, SocketFile};
 
@@ -48,7 +48,7 @@ pub(crate) struct Opener {
     mode: UnixMode,
     /// Those that systemd hands over, once one of them is asked for.
     #[cfg(unix)]
-    handed: Option<HandedOver>,
+    handed: Option<InheritedSockets>,
 }
 
 impl Opener {
@@ -77,9 +77,9 @@ impl Opener {
             }
             #[cfg(unix)]
             ListenAddress::Systemd(name) => {
-                match self.handed.get_or_insert_with(HandedOver::receive).take(name) {
-                    Ok(Handed::Tcp(listener)) => Ok(Listener::Tcp(listener)),
-                    Ok(Handed::Unix(listener, path)) => {
+                match self.handed.get_or_insert_with(InheritedSockets::receive).take(name) {
+                    Ok(InheritedSocket::Tcp(listener)) => Ok(Listener::Tcp(listener)),
+                    Ok(InheritedSocket::Unix(listener, path)) => {
                         Ok(Listener::Unix(listener, SocketFile::by_systemd(path)))
                     }
                     Err(problem) => Err(format!("cannot listen on {address}: {problem}")),
@@ -98,7 +98,7 @@ impl Opener {
     /// Looks whether [`open`](Opener::open) would succeed, and leaves nothing behind. Returns what
     /// has to be said where it would once another program has ended, or where only a start can
     /// tell.
-    pub(crate) async fn try_out(
+    pub(crate) async fn dry_run(
         &mut self,
         address: &ListenAddress,
         option: &str,
@@ -111,7 +111,7 @@ impl Opener {
             },
             #[cfg(unix)]
             ListenAddress::Unix(path) => {
-                let found = unix_socket::try_out(path).await;
+                let found = unix_socket::dry_run(path).await;
                 let is_free = found.map_err(|problem| refused(address, &problem))?;
                 Ok((!is_free).then(|| in_use(address)))
             }

@@ -2,7 +2,7 @@
 
 mod connection;
 #[cfg(unix)]
-mod handed;
+mod inherited_sockets;
 mod listener;
 pub(crate) mod server;
 #[cfg(unix)]

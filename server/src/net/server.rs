@@ -21,7 +21,7 @@ use crate::app::{self, App};
 use crate::config::limits::CALLS;
 use crate::config::listen::ListenAddress;
 use crate::config::open_files::Plan;
-use crate::config::options::{Checked, Options};
+use crate::config::options::{CheckedOptions, Options};
 use crate::http;
 use crate::net::connection::Connection;
 use crate::net::listener::{AsyncListener, Listener, Opener, Socket};
@@ -50,15 +50,15 @@ const TURNED_AWAY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
 /// Looks whether a start could listen and has the open files that it needs, and leaves nothing
 /// behind. Returns a sentence for each address that is in use, as by the service that is to be
 /// started anew.
-pub(crate) fn try_out(options: &Options) -> Result<Vec<String>, String> {
+pub(crate) fn dry_run(options: &Options) -> Result<Vec<String>, String> {
     let runtime = one_threaded(1)?;
     let mut in_use = Vec::new();
     runtime.block_on(async {
         let mut opener = Opener::new(options.unix_mode);
         check_resp(options)?;
-        in_use.extend(opener.try_out(&options.listen, "--listen").await?);
+        in_use.extend(opener.dry_run(&options.listen, "--listen").await?);
         if let Some(resp) = &options.resp_listen {
-            in_use.extend(opener.try_out(resp, "--resp-listen").await?);
+            in_use.extend(opener.dry_run(resp, "--resp-listen").await?);
         }
         Ok::<_, String>(())
     })?;
@@ -81,7 +81,7 @@ fn check_resp(options: &Options) -> Result<(), String> {
 /// Answers requests until the program ends.
 pub(crate) fn serve(
     mut options: Options,
-    checked: Checked,
+    checked: CheckedOptions,
     end: &EndSender,
     mut ended: EndReceiver,
 ) -> Result<(), String> {
@@ -107,7 +107,7 @@ pub(crate) fn serve(
     options.resp_listen = resp.as_ref().map(Listener::address).transpose()?;
     let addresses = Addresses { http: options.listen.clone(), resp: options.resp_listen.clone() };
     let access = Access::new(options.is_open(), options.security.admin_token.clone());
-    let Checked { db, layout, leaf_layout, tokens, tls, masked } = checked;
+    let CheckedOptions { db, layout, leaf_layout, tokens, tls, masked } = checked;
     access.set_file(tokens.unwrap_or_default());
     // Leaked on purpose: it lives as long as the process, so requests need no reference count.
     let app = App::new(options, files, access, tls, leaf_layout, masked);
@@ -242,18 +242,18 @@ fn is_of_connection(error: &io::Error) -> bool {
 }
 
 /// A place within the limit of connections.
-struct Place(&'static App);
+struct ConnectionSlot(&'static App);
 
-impl Place {
-    fn take(app: &'static App) -> Option<Place> {
+impl ConnectionSlot {
+    fn take(app: &'static App) -> Option<ConnectionSlot> {
         // ORDERING: the counter guards no data.
         let before = app.connections.fetch_add(1, Ordering::Relaxed);
-        let place = Place(app);
+        let place = ConnectionSlot(app);
         (before < app.options.limits.max_connections as usize).then_some(place)
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         // ORDERING: as above.
         self.0.connections.fetch_sub(1, Ordering::Relaxed);
@@ -267,7 +267,7 @@ fn admit(
     door: &Door,
     ended: &EndReceiver,
 ) {
-    let Some(place) = Place::take(app) else {
+    let Some(place) = ConnectionSlot::take(app) else {
         app.counters().turned_away.add(1);
         // The answer nearly always fits the socket's buffer. Does not wait if it does not, because
         // the open file is needed elsewhere.

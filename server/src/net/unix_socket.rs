@@ -75,7 +75,7 @@ pub(crate) async fn listen(
 }
 
 /// Looks whether [`listen`] could make a socket at `path`. Returns whether nobody listens there.
-pub(crate) async fn try_out(path: &Path) -> Result<bool, String> {
+pub(crate) async fn dry_run(path: &Path) -> Result<bool, String> {
     let told = |error: io::Error| error.to_string();
     let folder = folder_of(path);
     let locked = File::open(folder).map_err(told)?;

@@ -19,7 +19,7 @@ const AT_ONCE: Duration = Duration::from_secs(600);
 
 /// A log event. Like the log, it contains no id and no token.
 #[derive(Clone, Debug)]
-pub(crate) struct Happened {
+pub(crate) struct LoggedEvent {
     /// When it happened last.
     pub(crate) at: SystemTime,
     pub(crate) level: Level,
@@ -31,15 +31,15 @@ pub(crate) struct Happened {
 }
 
 /// One list for the process, because there is one log.
-static LAST: Mutex<VecDeque<Happened>> = Mutex::new(VecDeque::new());
+static LAST: Mutex<VecDeque<LoggedEvent>> = Mutex::new(VecDeque::new());
 
-fn last() -> MutexGuard<'static, VecDeque<Happened>> {
+fn last() -> MutexGuard<'static, VecDeque<LoggedEvent>> {
     // No code panics while it holds the lock.
     LAST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Recent events, the newest first.
-pub(crate) fn recent() -> Vec<Happened> {
+pub(crate) fn recent() -> Vec<LoggedEvent> {
     last().iter().rev().cloned().collect()
 }
 
@@ -50,9 +50,9 @@ pub(crate) struct Recorder;
 impl<S: Subscriber> Layer<S> for Recorder {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         let level = *event.metadata().level();
-        let mut words = Words::default();
-        event.record(&mut words);
-        let Words { message, names, fields } = words;
+        let mut event_fields = EventFields::default();
+        event.record(&mut event_fields);
+        let EventFields { message, names, fields } = event_fields;
         let named = names.iter().flat_map(|(field, name)| ["; ", *field, ": ", name.as_str()]);
         let named: String = named.collect();
         let mut text = format!("{message}{named}{fields}");
@@ -62,7 +62,7 @@ impl<S: Subscriber> Layer<S> for Recorder {
         }
         let without_name = without(&names, &message, &fields);
         let at = SystemTime::now();
-        note(&mut last(), Happened { at, level, text, without_name, times: 1 });
+        add(&mut last(), LoggedEvent { at, level, text, without_name, times: 1 });
     }
 }
 
@@ -86,14 +86,14 @@ fn without(names: &[(&'static str, String)], message: &str, fields: &str) -> Opt
 /// Adds an event. A repeated event replaces the earlier one, so that a failure of many tags or
 /// scopes does not push out all others. Where there is no room, the oldest of the least important
 /// ones goes.
-fn note(events: &mut VecDeque<Happened>, mut event: Happened) {
+fn add(events: &mut VecDeque<LoggedEvent>, mut event: LoggedEvent) {
     let newest = events.len().saturating_sub(1);
-    let is_at_once = |before: &Happened| {
+    let is_at_once = |before: &LoggedEvent| {
         event.at.duration_since(before.at).is_ok_and(|passed| passed < AT_ONCE)
             && event.without_name.is_some()
             && before.without_name == event.without_name
     };
-    let repeats = |(index, before): (usize, &Happened)| {
+    let repeats = |(index, before): (usize, &LoggedEvent)| {
         let is_same = index == newest && before.text == event.text;
         before.level == event.level && (is_same || is_at_once(before))
     };
@@ -112,14 +112,14 @@ fn note(events: &mut VecDeque<Happened>, mut event: Happened) {
 
 /// An event's message, what it is about, and its other fields.
 #[derive(Default)]
-struct Words {
+struct EventFields {
     message: String,
     /// The tag, or the series and its scope and period.
     names: Vec<(&'static str, String)>,
     fields: String,
 }
 
-impl Visit for Words {
+impl Visit for EventFields {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         // Writing to a `String` never fails.
         let _ = match field.name() {
@@ -153,12 +153,12 @@ mod tests {
     fn the_last_events_stay_and_repeated_ones_are_one() {
         let mut events = VecDeque::new();
         let (at, level) = (SystemTime::now(), Level::INFO);
-        let event = |text| Happened { at, level, text, without_name: None, times: 1 };
+        let event = |text| LoggedEvent { at, level, text, without_name: None, times: 1 };
         for index in 0..MOST + 10 {
-            note(&mut events, event(format!("number {index}")));
+            add(&mut events, event(format!("number {index}")));
         }
-        note(&mut events, event("again".to_owned()));
-        note(&mut events, event("again".to_owned()));
+        add(&mut events, event("again".to_owned()));
+        add(&mut events, event("again".to_owned()));
         assert_eq!(events.len(), MOST);
         assert_eq!(events[0].text, "number 11");
         let newest = events.back().map(|event| (event.text.as_str(), event.times));
@@ -171,16 +171,16 @@ mod tests {
         let at = SystemTime::now();
         let event = |level, text: &str, without_name| {
             let text = text.to_owned();
-            Happened { at, level, text, without_name, times: 1 }
+            LoggedEvent { at, level, text, without_name, times: 1 }
         };
-        note(&mut events, event(Level::ERROR, "the one that matters", None));
+        add(&mut events, event(Level::ERROR, "the one that matters", None));
         for series in ["inv", "orders"] {
             for scope in 0..41 {
                 let scope = format!("shop-{scope}");
                 let names = [("series", series.to_owned()), ("scope", scope.clone())];
                 let fields = format!("; error: {series} of {scope} cannot be loaded");
                 let without_name = without(&names, "no numbers", &fields);
-                note(&mut events, event(Level::WARN, &format!("{scope}{fields}"), without_name));
+                add(&mut events, event(Level::WARN, &format!("{scope}{fields}"), without_name));
             }
         }
         let times: Vec<u64> = events.iter().map(|event| event.times).collect();
@@ -188,7 +188,7 @@ mod tests {
         // An event of the whole series is another one.
         assert_eq!(without(&[("series", "inv".to_owned())], "no numbers", ""), None);
         for index in 0..MOST {
-            note(&mut events, event(Level::INFO, &format!("number {index}"), None));
+            add(&mut events, event(Level::INFO, &format!("number {index}"), None));
         }
         assert_eq!(events[0].text, "the one that matters");
     }
@@ -201,16 +201,16 @@ mod tests {
             let at = start + Duration::from_secs(seconds);
             let without_name = tag.map(|_| text.to_owned());
             let text = tag.map_or_else(|| text.to_owned(), |tag| format!("{text}; tag: {tag}"));
-            Happened { at, level, text, without_name, times: 1 }
+            LoggedEvent { at, level, text, without_name, times: 1 }
         };
-        note(&mut events, event(0, Some(0), "away"));
-        note(&mut events, event(1, None, "the database does not answer"));
+        add(&mut events, event(0, Some(0), "away"));
+        add(&mut events, event(1, None, "the database does not answer"));
         for tag in 1..200 {
-            note(&mut events, event(2, Some(tag), "away"));
-            note(&mut events, event(2, Some(tag), "full"));
+            add(&mut events, event(2, Some(tag), "away"));
+            add(&mut events, event(2, Some(tag), "full"));
         }
         // After this long, it is a new event.
-        note(&mut events, event(1000, Some(7), "away"));
+        add(&mut events, event(1000, Some(7), "away"));
         let told: Vec<_> = events.iter().map(|event| (event.text.as_str(), event.times)).collect();
         let expected = [
             ("the database does not answer", 1),

@@ -52,7 +52,7 @@ fn write_lines(lines: &Receiver<Line>) {
                 continue;
             }
         };
-        let lost = if written.is_err() { lose() } else { lost() };
+        let lost = if written.is_err() { count_lost() } else { lost() };
         if written.is_ok() && lost > told {
             tracing::warn!(lines = lost - told, "lines of the log were lost");
             told = lost;
@@ -69,12 +69,12 @@ fn send(line: Line) {
     if let Some(queue) = QUEUE.get()
         && queue.try_send(line).is_err()
     {
-        lose();
+        count_lost();
     }
 }
 
 /// Counts a lost line, and returns the number of lost lines.
-fn lose() -> u64 {
+fn count_lost() -> u64 {
     *LAST_LOST.lock().unwrap_or_else(PoisonError::into_inner) = Some(SystemTime::now());
     // ORDERING: a statistic.
     LOST.fetch_add(1, Ordering::Relaxed) + 1
@@ -92,7 +92,7 @@ pub(crate) fn last_lost() -> Option<SystemTime> {
 }
 
 /// Queues `text` for stdout.
-pub(crate) fn say(text: String) {
+pub(crate) fn print(text: String) {
     send(Line::Out(text.into_bytes()));
 }
 

@@ -11,7 +11,7 @@ use crate::process::threads::one_threaded;
 use crate::process::{output, threads};
 
 /// The request behind a signal.
-enum Asked {
+enum Requested {
     End,
     Reload,
 }
@@ -53,11 +53,11 @@ impl Streams {
         })
     }
 
-    async fn next(&mut self) -> Asked {
+    async fn next(&mut self) -> Requested {
         tokio::select! {
-            _ = self.terminate.recv() => Asked::End,
-            _ = self.interrupt.recv() => Asked::End,
-            _ = self.hangup.recv() => Asked::Reload,
+            _ = self.terminate.recv() => Requested::End,
+            _ = self.interrupt.recv() => Requested::End,
+            _ = self.hangup.recv() => Requested::Reload,
         }
     }
 }
@@ -91,12 +91,12 @@ impl Signals {
         let handle = move || {
             loop {
                 match self.next() {
-                    Asked::Reload => reload(),
-                    Asked::End if std::mem::replace(&mut was_asked, true) => {
+                    Requested::Reload => reload(),
+                    Requested::End if std::mem::replace(&mut was_asked, true) => {
                         output::end(Some("asked to end at once; unused numbers are lost"));
                         process::exit(1);
                     }
-                    Asked::End => {
+                    Requested::End => {
                         tracing::info!("asked to end");
                         begin_end();
                         ending.send_replace(Some(EndReason::Asked));
@@ -108,14 +108,14 @@ impl Signals {
     }
 
     #[cfg(unix)]
-    fn next(&mut self) -> Asked {
+    fn next(&mut self) -> Requested {
         self.runtime.block_on(self.streams.next())
     }
 
     #[cfg(not(unix))]
-    fn next(&mut self) -> Asked {
+    fn next(&mut self) -> Requested {
         match self.runtime.block_on(tokio::signal::ctrl_c()) {
-            Ok(()) => Asked::End,
+            Ok(()) => Requested::End,
             Err(_) => self.runtime.block_on(std::future::pending()),
         }
     }

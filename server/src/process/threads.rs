@@ -43,11 +43,11 @@ pub(crate) fn panics() -> Panics {
 }
 
 /// Counts panics from now on, and logs them instead of printing them.
-pub(crate) fn note_panics() {
-    panic::set_hook(Box::new(note));
+pub(crate) fn install_panic_hook() {
+    panic::set_hook(Box::new(record));
 }
 
-fn note(info: &PanicHookInfo<'_>) {
+fn record(info: &PanicHookInfo<'_>) {
     {
         let mut panics = lock();
         panics.count += 1;

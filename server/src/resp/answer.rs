@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::app::App;
 use crate::commands::{Command, CommandRow};
-use crate::resp::codec::{Arguments, shown};
+use crate::resp::codec::{Arguments, escaped};
 use crate::resp::refusal::Refusal;
 use crate::resp::reply::Reply;
 use crate::resp::{describe, info};
@@ -63,7 +63,7 @@ impl Session {
             Command::Client => self.client(arguments, reply)?,
             Command::Select if first == b"0" => reply.simple("OK"),
             Command::Select => {
-                let text = format!("DB index is out of range: '{}'; use 0", shown(first));
+                let text = format!("DB index is out of range: '{}'; use 0", escaped(first));
                 return Err(Refusal::error(text));
             }
             Command::Reset => {
@@ -122,7 +122,7 @@ impl Session {
         Refusal::error(format!(
             "unknown command '{}'; the service has UID.NEXT, TAG.NEXT, INCR and SERIES.NEXT, and \
              COMMAND LIST lists the others",
-            shown(name)
+            escaped(name)
         ))
     }
 
@@ -134,7 +134,7 @@ impl Session {
                  with --tokens",
             ));
         }
-        if !self.app.access.knows(token) {
+        if !self.app.access.is_valid_token(token) {
             return Err(Refusal::new(AnswerKind::WrongToken, "the token is not known"));
         }
         self.token = Some(token.into());
@@ -147,7 +147,8 @@ impl Session {
             Some(b"2") => false,
             Some(b"3") => true,
             Some(other) => {
-                let text = format!("unsupported protocol version: '{}'; use 2 or 3", shown(other));
+                let text =
+                    format!("unsupported protocol version: '{}'; use 2 or 3", escaped(other));
                 return Err(Refusal::new(AnswerKind::NoProtocol, text));
             }
         };
@@ -227,7 +228,7 @@ fn checked_name(name: &[u8]) -> Result<&[u8], Refusal> {
         return Ok(name);
     }
     let text = "a name of a connection has neither blanks nor other special characters";
-    Err(Refusal::error(format!("{text}: '{}'", shown(name))))
+    Err(Refusal::error(format!("{text}: '{}'", escaped(name))))
 }
 
 /// Refuses a command with too few or too many arguments.

@@ -94,37 +94,37 @@ pub(crate) struct Decoder {
 }
 
 /// A line that announces a number, behind a byte that says of what.
-struct Head {
+struct HeaderLine {
     /// `None` if the line has no number.
     number: Option<i64>,
     /// Where the line ends.
     end: usize,
 }
 
-impl Head {
+impl HeaderLine {
     /// Reads the line at the begin of `bytes`, if it is whole.
-    fn read(bytes: &[u8]) -> Result<Option<Head>, ProtocolError> {
+    fn read(bytes: &[u8]) -> Result<Option<HeaderLine>, ProtocolError> {
         // Nearly all numbers have one digit or two.
         let value = |digit: u8| i64::from(digit - b'0');
         match bytes {
             [_, one @ b'0'..=b'9', b'\r', b'\n', ..] => {
-                return Ok(Some(Head { number: Some(value(*one)), end: 4 }));
+                return Ok(Some(HeaderLine { number: Some(value(*one)), end: 4 }));
             }
             [_, ten @ b'1'..=b'9', one @ b'0'..=b'9', b'\r', b'\n', ..] => {
                 let number = 10 * value(*ten) + value(*one);
-                return Ok(Some(Head { number: Some(number), end: 5 }));
+                return Ok(Some(HeaderLine { number: Some(number), end: 5 }));
             }
             _ => {}
         }
         let line = &bytes[..bytes.len().min(LONGEST_HEAD)];
         let Some(end) = line.windows(2).position(|two| two == b"\r\n") else {
             if line.len() == LONGEST_HEAD {
-                return Err(ProtocolError::LongHead(shown(line)));
+                return Err(ProtocolError::LongHead(escaped(line)));
             }
             return Ok(None);
         };
         let number = line.get(1..end).and_then(number);
-        Ok(Some(Head { number, end: end + 2 }))
+        Ok(Some(HeaderLine { number, end: end + 2 }))
     }
 
     /// What stands where the number should be.
@@ -211,8 +211,8 @@ impl Decoder {
 
     /// Reads how many arguments there are.
     fn count(&mut self, bytes: &[u8]) -> Result<Option<usize>, ProtocolError> {
-        let Some(head) = Head::read(bytes)? else { return Ok(None) };
-        let refused = || ProtocolError::Arguments(shown(head.text(bytes)));
+        let Some(head) = HeaderLine::read(bytes)? else { return Ok(None) };
+        let refused = || ProtocolError::Arguments(escaped(head.text(bytes)));
         let count = head.number.ok_or_else(refused)?;
         // Redis ignores a command with no arguments, or with fewer.
         let count = usize::try_from(count).unwrap_or(0);
@@ -232,9 +232,9 @@ impl Decoder {
                 Some(b'$') => {}
                 Some(&byte) => return Err(ProtocolError::NoLength(byte)),
             }
-            let Some(head) = Head::read(rest)? else { break };
+            let Some(head) = HeaderLine::read(rest)? else { break };
             let length = head.number.and_then(|length| usize::try_from(length).ok());
-            let length = length.ok_or_else(|| ProtocolError::Length(shown(head.text(rest))))?;
+            let length = length.ok_or_else(|| ProtocolError::Length(escaped(head.text(rest))))?;
             let begin = self.at + head.end;
             let end = begin.saturating_add(length);
             // Refused before it arrives.
@@ -373,7 +373,7 @@ fn number(text: &[u8]) -> Option<i64> {
 }
 
 /// Bytes of a client as they can be part of an answer.
-pub(crate) fn shown(bytes: &[u8]) -> String {
+pub(crate) fn escaped(bytes: &[u8]) -> String {
     /// The most bytes that are repeated.
     const MOST: usize = 200;
     let bytes = &bytes[..bytes.len().min(MOST)];

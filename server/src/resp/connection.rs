@@ -14,11 +14,11 @@ use crate::app::App;
 use crate::commands::{Command, CommandGroup};
 use crate::process::end::{EndReceiver, LAST_REQUEST};
 use crate::resp::answer::{Session, check_count};
-use crate::resp::asked::Asked;
 use crate::resp::codec::{Arguments, Decoder, ProtocolError};
-use crate::resp::give;
 use crate::resp::refusal::Refusal;
 use crate::resp::reply::Reply;
+use crate::resp::request::Request;
+use crate::resp::take;
 use crate::stats::commands::AnswerKind;
 
 /// The room for one reading.
@@ -39,7 +39,7 @@ pub(crate) const TURNED_AWAY: &[u8] = b"-ERR max number of clients reached\r\n";
 
 /// What came of waiting for a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Waited {
+enum ReadOutcome {
     /// It has sent something.
     Read,
     /// It has closed the connection, or has sent nothing for too long.
@@ -101,7 +101,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             let _ = ended.wait_for(Option::is_some).await;
         });
         loop {
-            if self.wait(ending.as_mut()).await == Waited::Over {
+            if self.wait(ending.as_mut()).await == ReadOutcome::Over {
                 return self.stream.shutdown().await;
             }
             let begun = Instant::now();
@@ -122,8 +122,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     /// Waits for bytes.
-    async fn wait(&mut self, mut ending: Pin<&mut impl Future<Output = ()>>) -> Waited {
-        self.make_room();
+    async fn wait(&mut self, mut ending: Pin<&mut impl Future<Output = ()>>) -> ReadOutcome {
+        self.compact_input();
         let latest = self.since + self.app.options.limits.header_timeout;
         let (ended, is_listening) = (&self.ended, &mut self.is_listening);
         let (timer, until) = (&mut self.timer, &mut self.until);
@@ -131,8 +131,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         poll_fn(|context| {
             // Comes first: what was asked before the end is answered.
             match read.as_mut().poll(context) {
-                Poll::Ready(Ok(1..)) => return Poll::Ready(Waited::Read),
-                Poll::Ready(_) => return Poll::Ready(Waited::Over),
+                Poll::Ready(Ok(1..)) => return Poll::Ready(ReadOutcome::Read),
+                Poll::Ready(_) => return Poll::Ready(ReadOutcome::Over),
                 Poll::Pending => {}
             }
             // A task that has used up its turn is woken for the next one. Until then, nothing that
@@ -157,7 +157,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             }
             while timer.as_mut().poll(context).is_ready() {
                 if Instant::now() >= deadline {
-                    return Poll::Ready(Waited::Over);
+                    return Poll::Ready(ReadOutcome::Over);
                 }
                 timer.as_mut().reset(deadline);
             }
@@ -167,7 +167,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     /// Makes room for the next bytes, and keeps those of a command that is not whole yet.
-    fn make_room(&mut self) {
+    fn compact_input(&mut self) {
         if self.start > 0 {
             self.input.drain(..self.start);
             self.start = 0;
@@ -188,7 +188,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let commands = &self.app.counters().requests.commands;
         let mut count = 0;
         while !self.session.is_closing {
-            self.decoder.set_most(self.most());
+            self.decoder.set_most(self.max_command_bytes());
             let bytes = &self.input[self.start..];
             match self.decoder.decode(bytes) {
                 Ok(None) => break,
@@ -202,8 +202,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                     let (session, reply) = (&mut self.session, &mut self.reply);
                     let command = Command::find(arguments.get(0).unwrap_or_default());
                     let is_given = command.is_some_and(|command| {
-                        let asked = Asked { token: session.token(), command, arguments };
-                        give::at_once(self.app, asked, reply)
+                        let asked = Request { token: session.token(), command, arguments };
+                        take::at_once(self.app, asked, reply)
                     });
                     if is_given {
                         commands.answered(command, AnswerKind::Good, false);
@@ -235,7 +235,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// The most bytes of the next command. Those before `AUTH` are short, because anybody can hold
     /// their memory.
-    fn most(&self) -> usize {
+    fn max_command_bytes(&self) -> usize {
         let most = self.app.options.limits.max_body as usize;
         if self.session.is_known() { most } else { most.min(MOST_BEFORE_AUTH) }
     }
@@ -243,7 +243,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// Says why the connection ends here.
     fn refuse(&mut self, error: &ProtocolError) {
         self.session.is_closing = true;
-        let is_shortened = self.most() < self.app.options.limits.max_body as usize;
+        let is_shortened = self.max_command_bytes() < self.app.options.limits.max_body as usize;
         let needs_auth = error.is_of_size() && is_shortened;
         let advice = if needs_auth { "; larger ones need AUTH first" } else { "" };
         Refusal::error(format!("Protocol error: {}{advice}", error.text())).write(&mut self.reply);
@@ -315,8 +315,8 @@ async fn answer(
     std::mem::swap(&mut reply.bytes, earlier);
     let given = {
         // Boxed, because it is large and rare.
-        let asked = Asked { token: session.token(), command, arguments };
-        let mut giving = Box::pin(give::in_time(app, asked, reply));
+        let asked = Request { token: session.token(), command, arguments };
+        let mut giving = Box::pin(take::in_time(app, asked, reply));
         match poll_fn(|context| Poll::Ready(giving.as_mut().poll(context))).await {
             Poll::Ready(given) => given,
             Poll::Pending => {

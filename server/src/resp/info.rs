@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::app::App;
-use crate::resp::codec::{Arguments, shown};
+use crate::resp::codec::{Arguments, escaped};
 use crate::resp::keys;
 use crate::resp::refusal::Refusal;
 use crate::resp::reply::Reply;
@@ -159,7 +159,7 @@ pub(crate) fn cluster() -> Refusal {
 pub(crate) fn modules(arguments: Arguments<'_>, reply: &mut Reply) -> Result<(), Refusal> {
     let subcommand = arguments.get(1).unwrap_or_default();
     if !subcommand.eq_ignore_ascii_case(b"LIST") {
-        let advice = format!("MODULE has LIST, and not '{}'", shown(subcommand));
+        let advice = format!("MODULE has LIST, and not '{}'", escaped(subcommand));
         return Err(Refusal::argument(subcommand, &advice));
     }
     reply.array(0);

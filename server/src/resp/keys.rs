@@ -2,12 +2,12 @@
 
 use crate::app::App;
 use crate::commands::Command;
-use crate::http::no_numbers::NoNumbers;
 use crate::http::numbers;
-use crate::resp::asked::{Asked, text};
-use crate::resp::codec::{Arguments, shown};
+use crate::http::take_failure::TakeFailure;
+use crate::resp::codec::{Arguments, escaped};
 use crate::resp::refusal::Refusal;
 use crate::resp::reply::Reply;
+use crate::resp::request::{Request, text};
 use crate::security::access::Permission;
 
 /// What `TYPE` calls a tag. Tools take it for a type of a module, and ask for no value.
@@ -19,7 +19,7 @@ const STEP: usize = 10;
 /// Answers a command that looks for tags. It may wait for the database.
 pub(crate) async fn answer(
     app: &'static App,
-    asked: Asked<'_>,
+    asked: Request<'_>,
     reply: &mut Reply,
 ) -> Result<(), Refusal> {
     let key = asked.arguments.get(1).unwrap_or_default();
@@ -43,11 +43,11 @@ pub(crate) async fn answer(
 /// The tags that this process has used, in their order, if the client may take from them.
 pub(crate) fn used(app: &App, token: Option<&[u8]>) -> Vec<String> {
     let tags = app.used_tags().into_iter().map(|tag| tag.tag().to_owned());
-    tags.filter(|tag| app.access.may(token, Permission::Tag(tag)).is_ok()).collect()
+    tags.filter(|tag| app.access.check(token, Permission::Tag(tag)).is_ok()).collect()
 }
 
 /// Whether there is such a tag. Only one that was not used here is looked for in the database.
-async fn is_there(app: &'static App, asked: Asked<'_>, key: &[u8]) -> Result<bool, Refusal> {
+async fn is_there(app: &'static App, asked: Request<'_>, key: &[u8]) -> Result<bool, Refusal> {
     let tag = text("a tag", key)?;
     let table = app.options.table;
     if !numbers::is_tag(table, tag) {
@@ -59,16 +59,16 @@ async fn is_there(app: &'static App, asked: Asked<'_>, key: &[u8]) -> Result<boo
     }
     let (store, tag) = (app.tags()?.store.clone(), tag.to_owned());
     let found = numbers::one_list(app, move || table.find(&store, &tag)).await?;
-    found.map(|(record, _turn)| record.is_some()).map_err(|error| NoNumbers::Source(error).into())
+    found.map(|(record, _turn)| record.is_some()).map_err(|error| TakeFailure::Source(error).into())
 }
 
 /// `SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]`. The cursor is a place in the list.
-fn scan(app: &App, asked: Asked<'_>, reply: &mut Reply) -> Result<(), Refusal> {
+fn scan(app: &App, asked: Request<'_>, reply: &mut Reply) -> Result<(), Refusal> {
     let cursor = asked.arguments.get(1).unwrap_or_default();
     let Some(start) = number(cursor) else {
         return Err(Refusal::error(format!(
             "invalid cursor: '{}'; begin with 0, and go on with what the answer says",
-            shown(cursor)
+            escaped(cursor)
         )));
     };
     let Wanted { pattern, count, is_of_tags } = Wanted::read(asked.arguments)?;

@@ -2,12 +2,12 @@
 //! HTTP, with the same tokens and limits.
 
 mod answer;
-mod asked;
 pub(crate) mod codec;
 pub(crate) mod connection;
 mod describe;
-mod give;
 mod info;
 mod keys;
 mod refusal;
 mod reply;
+mod request;
+mod take;

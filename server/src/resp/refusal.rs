@@ -3,9 +3,9 @@
 use axum::http::StatusCode;
 
 use crate::app::NotReady;
-use crate::http::no_numbers::NoNumbers;
 use crate::http::problem::Problem;
-use crate::resp::codec::shown;
+use crate::http::take_failure::TakeFailure;
+use crate::resp::codec::escaped;
 use crate::resp::reply::Reply;
 use crate::security::access::{Denied, Permission};
 use crate::stats::commands::AnswerKind;
@@ -31,7 +31,7 @@ impl Refusal {
 
     /// An argument that has no meaning, and what has one.
     pub(crate) fn argument(value: &[u8], advice: &str) -> Refusal {
-        Refusal::error(format!("syntax error: '{}'; {advice}", shown(value)))
+        Refusal::error(format!("syntax error: '{}'; {advice}", escaped(value)))
     }
 
     /// Why the token may not do this.
@@ -45,8 +45,10 @@ impl Refusal {
             }
             Denied::NotAllowed => {
                 let what = match permission {
-                    Permission::Tag(tag) => format!("the tag '{}'", shown(tag.as_bytes())),
-                    Permission::Series(name) => format!("the series '{}'", shown(name.as_bytes())),
+                    Permission::Tag(tag) => format!("the tag '{}'", escaped(tag.as_bytes())),
+                    Permission::Series(name) => {
+                        format!("the series '{}'", escaped(name.as_bytes()))
+                    }
                     _ => "this".to_owned(),
                 };
                 (AnswerKind::NotAllowed, format!("the token does not allow {what}"))
@@ -56,7 +58,7 @@ impl Refusal {
     }
 
     pub(crate) fn write(&self, reply: &mut Reply) {
-        reply.error(&format!("{} {}", self.kind.word(), self.text));
+        reply.error(&format!("{} {}", self.kind.error_prefix(), self.text));
     }
 }
 
@@ -74,8 +76,8 @@ impl From<Problem> for Refusal {
     }
 }
 
-impl From<NoNumbers> for Refusal {
-    fn from(none: NoNumbers) -> Refusal {
+impl From<TakeFailure> for Refusal {
+    fn from(none: TakeFailure) -> Refusal {
         Problem::from(none).into()
     }
 }

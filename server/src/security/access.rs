@@ -71,7 +71,7 @@ impl Secret {
     }
 
     pub(crate) fn check(&self) -> Result<(), String> {
-        unfit(&self.0).map_or(Ok(()), |problem| Err(format!("the token {problem}")))
+        token_problem(&self.0).map_or(Ok(()), |problem| Err(format!("the token {problem}")))
     }
 }
 
@@ -243,7 +243,7 @@ impl Access {
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = rules;
     }
 
-    pub(crate) fn may(
+    pub(crate) fn check(
         &self,
         token: Option<&[u8]>,
         permission: Permission<'_>,
@@ -251,14 +251,14 @@ impl Access {
         if self.is_open {
             return Ok(());
         }
-        self.rules.read().unwrap_or_else(PoisonError::into_inner).may(token, permission)
+        self.rules.read().unwrap_or_else(PoisonError::into_inner).check(token, permission)
     }
 }
 
 impl Access {
     /// Whether a token allows anything at all.
-    pub(crate) fn knows(&self, token: &[u8]) -> bool {
-        let asked = self.may(Some(token), Permission::Admin);
+    pub(crate) fn is_valid_token(&self, token: &[u8]) -> bool {
+        let asked = self.check(Some(token), Permission::Admin);
         !matches!(asked, Err(Denied::UnknownToken))
     }
 }
@@ -272,7 +272,7 @@ impl Rules {
         }
     }
 
-    fn may(&self, token: Option<&[u8]>, permission: Permission<'_>) -> Result<(), Denied> {
+    fn check(&self, token: Option<&[u8]>, permission: Permission<'_>) -> Result<(), Denied> {
         let is_public = match permission {
             Permission::Uids => self.public_uids,
             Permission::Tag(tag) => has(&self.public, tag),
@@ -309,7 +309,7 @@ impl Grant {
 
     /// Why the grant is invalid, if it is.
     fn problem(&self) -> Option<String> {
-        if let Some(problem) = unfit(&self.token) {
+        if let Some(problem) = token_problem(&self.token) {
             return Some(format!("its token {problem}"));
         }
         let allows_ids = self.admin || !self.tags.is_empty() || !self.series.is_empty();
@@ -328,7 +328,7 @@ impl Grant {
 }
 
 /// Why `token` is invalid, if it is.
-fn unfit(token: &str) -> Option<&'static str> {
+fn token_problem(token: &str) -> Option<&'static str> {
     if token.len() < SHORTEST {
         return Some("is shorter than 16 characters");
     }
@@ -409,14 +409,14 @@ mod tests {
     fn a_token_allows_its_tags_alone() {
         let access = access();
         let orders: Option<&[u8]> = Some(b"0123456789abcdef-orders");
-        assert_eq!(access.may(orders, Permission::Tag("orders")), Ok(()));
-        assert_eq!(access.may(orders, Permission::Tag("invoices")), Ok(()));
-        assert_eq!(access.may(orders, Permission::Uids), Ok(()));
-        assert_eq!(access.may(orders, Permission::Tag("order")), Err(Denied::NotAllowed));
-        assert_eq!(access.may(orders, Permission::Admin), Err(Denied::NotAllowed));
+        assert_eq!(access.check(orders, Permission::Tag("orders")), Ok(()));
+        assert_eq!(access.check(orders, Permission::Tag("invoices")), Ok(()));
+        assert_eq!(access.check(orders, Permission::Uids), Ok(()));
+        assert_eq!(access.check(orders, Permission::Tag("order")), Err(Denied::NotAllowed));
+        assert_eq!(access.check(orders, Permission::Admin), Err(Denied::NotAllowed));
         let admin: Option<&[u8]> = Some(b"0123456789abcdef-admin");
-        assert_eq!(access.may(admin, Permission::Admin), Ok(()));
-        assert_eq!(access.may(admin, Permission::Tag("anything")), Ok(()));
+        assert_eq!(access.check(admin, Permission::Admin), Ok(()));
+        assert_eq!(access.check(admin, Permission::Tag("anything")), Ok(()));
     }
 
     #[test]
@@ -430,7 +430,7 @@ mod tests {
             ("SO", Err(Denied::NotAllowed)),
             ("xSO-1", Err(Denied::NotAllowed)),
         ] {
-            assert_eq!(access.may(parts, Permission::Tag(tag)), expected, "{tag}");
+            assert_eq!(access.check(parts, Permission::Tag(tag)), expected, "{tag}");
         }
         for wrong in ["*a", "a*b", "**"] {
             assert!(Pattern::try_from(wrong.to_owned()).is_err(), "{wrong}");
@@ -441,15 +441,15 @@ mod tests {
     fn the_role_metrics_reads_the_metrics_and_nothing_else() {
         let access = access();
         let token: Option<&[u8]> = Some(b"0123456789abcdef-metrics");
-        assert_eq!(access.may(token, Permission::Metrics), Ok(()));
+        assert_eq!(access.check(token, Permission::Metrics), Ok(()));
         for permission in
             [Permission::Uids, Permission::Tag("orders"), Permission::Tag("*"), Permission::Admin]
         {
-            assert_eq!(access.may(token, permission), Err(Denied::NotAllowed), "{permission:?}");
+            assert_eq!(access.check(token, permission), Err(Denied::NotAllowed), "{permission:?}");
         }
         let orders: Option<&[u8]> = Some(b"0123456789abcdef-orders");
-        assert_eq!(access.may(orders, Permission::Metrics), Err(Denied::NotAllowed));
-        assert_eq!(access.may(None, Permission::Metrics), Err(Denied::NoToken));
+        assert_eq!(access.check(orders, Permission::Metrics), Err(Denied::NotAllowed));
+        assert_eq!(access.check(None, Permission::Metrics), Err(Denied::NoToken));
     }
 
     #[test]
@@ -461,26 +461,26 @@ mod tests {
         for permission in
             [Permission::Uids, Permission::Tag("orders"), Permission::Metrics, Permission::Admin]
         {
-            assert_eq!(access.may(token, permission), Ok(()), "{permission:?}");
+            assert_eq!(access.check(token, permission), Ok(()), "{permission:?}");
         }
     }
 
     #[test]
     fn without_a_token_there_is_what_is_public() {
         let access = access();
-        assert_eq!(access.may(None, Permission::Tag("open")), Ok(()));
-        assert_eq!(access.may(None, Permission::Tag("orders")), Err(Denied::NoToken));
-        assert_eq!(access.may(None, Permission::Uids), Err(Denied::NoToken));
+        assert_eq!(access.check(None, Permission::Tag("open")), Ok(()));
+        assert_eq!(access.check(None, Permission::Tag("orders")), Err(Denied::NoToken));
+        assert_eq!(access.check(None, Permission::Uids), Err(Denied::NoToken));
         for token in [&b""[..], b"0123456789abcdef-order", b"*", b"0123456789abcdef-orders "] {
             assert_eq!(
-                access.may(Some(token), Permission::Tag("orders")),
+                access.check(Some(token), Permission::Tag("orders")),
                 Err(Denied::UnknownToken)
             );
         }
-        assert_eq!(Access::new(true, None).may(None, Permission::Admin), Ok(()));
+        assert_eq!(Access::new(true, None).check(None, Permission::Admin), Ok(()));
         // No token is valid until tokens are loaded.
         assert_eq!(
-            Access::new(false, None).may(Some(b"x"), Permission::Uids),
+            Access::new(false, None).check(Some(b"x"), Permission::Uids),
             Err(Denied::UnknownToken)
         );
     }
@@ -488,15 +488,15 @@ mod tests {
     #[test]
     fn tinyids_table_has_a_row_for_each_tag() {
         let access = access();
-        assert_eq!(access.may(Some(b"tiny"), Permission::Tag("test")), Ok(()));
-        assert_eq!(access.may(Some(b"tiny"), Permission::Tag("test_odd")), Ok(()));
+        assert_eq!(access.check(Some(b"tiny"), Permission::Tag("test")), Ok(()));
+        assert_eq!(access.check(Some(b"tiny"), Permission::Tag("test_odd")), Ok(()));
         assert_eq!(
-            access.may(Some(b"other"), Permission::Tag("test_odd")),
+            access.check(Some(b"other"), Permission::Tag("test_odd")),
             Err(Denied::NotAllowed)
         );
         // tinyid treats a star as an ordinary character.
-        assert_eq!(access.may(Some(b"star"), Permission::Tag("*")), Ok(()));
-        assert_eq!(access.may(Some(b"star"), Permission::Tag("SO-*")), Ok(()));
-        assert_eq!(access.may(Some(b"star"), Permission::Tag("SO-1")), Err(Denied::NotAllowed));
+        assert_eq!(access.check(Some(b"star"), Permission::Tag("*")), Ok(()));
+        assert_eq!(access.check(Some(b"star"), Permission::Tag("SO-*")), Ok(()));
+        assert_eq!(access.check(Some(b"star"), Permission::Tag("SO-1")), Err(Denied::NotAllowed));
     }
 }

@@ -20,7 +20,7 @@ const SOON: Duration = Duration::from_secs(14 * 24 * 3600);
 pub(crate) struct Tls {
     cert: PathBuf,
     key: PathBuf,
-    current: RwLock<Current>,
+    current: RwLock<LoadedCertificate>,
 }
 
 /// When a certificate becomes valid, and when it expires.
@@ -32,7 +32,7 @@ struct Validity {
 
 /// A certificate with its matching key.
 #[derive(Clone)]
-struct Current {
+struct LoadedCertificate {
     acceptor: TlsAcceptor,
     /// When the service's own certificate becomes valid and when it expires. It is the first one of
     /// the file. `None` if it cannot be parsed.
@@ -42,7 +42,7 @@ struct Current {
     ends: Option<SystemTime>,
 }
 
-impl std::fmt::Debug for Current {
+impl std::fmt::Debug for LoadedCertificate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Current").field("ends", &self.ends).finish_non_exhaustive()
     }
@@ -51,13 +51,13 @@ impl std::fmt::Debug for Current {
 impl Tls {
     /// Reads the certificate chain from one file and the private key from another.
     pub(crate) fn open(cert: &Path, key: &Path) -> Result<Tls, String> {
-        let current = RwLock::new(Current::read(cert, key)?);
+        let current = RwLock::new(LoadedCertificate::read(cert, key)?);
         Ok(Tls { cert: cert.to_owned(), key: key.to_owned(), current })
     }
 
     /// Reads both files again. If they are valid, new connections use them.
     pub(crate) fn read_again(&self) -> Result<(), String> {
-        let new = Current::read(&self.cert, &self.key)?;
+        let new = LoadedCertificate::read(&self.cert, &self.key)?;
         // Clients may do without the others: authorities leave old ones at the end of a chain.
         let (now, cert) = (SystemTime::now(), self.cert.display());
         match new.own {
@@ -79,18 +79,18 @@ impl Tls {
     }
 
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
-        self.current().acceptor
+        self.loaded().acceptor
     }
 
     /// When a certificate of the chain expires, whichever is the earliest.
     pub(crate) fn ends(&self) -> Option<SystemTime> {
-        self.current().ends
+        self.loaded().ends
     }
 
     /// A warning about the certificate and those of its chain, if one has expired or soon will, or
     /// if the service's own is not valid yet.
     pub(crate) fn trouble(&self) -> Option<String> {
-        let Current { own, ends, .. } = self.current();
+        let LoadedCertificate { own, ends, .. } = self.loaded();
         let (Some(own), Some(ends)) = (own, ends) else {
             return Some("nobody can tell when the certificate ends".to_owned());
         };
@@ -101,13 +101,13 @@ impl Tls {
         of_own.or_else(|| trouble("a certificate of its chain", ends))
     }
 
-    fn current(&self) -> Current {
+    fn loaded(&self) -> LoadedCertificate {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-impl Current {
-    fn read(cert: &Path, key: &Path) -> Result<Current, String> {
+impl LoadedCertificate {
+    fn read(cert: &Path, key: &Path) -> Result<LoadedCertificate, String> {
         let wrong = |option: &str, path: &Path, problem: String| {
             format!("--{option}: {}: {problem}", path.display())
         };
@@ -131,7 +131,7 @@ impl Current {
             .with_single_cert(chain, private)
             .map_err(|error| wrong("tls-key", key, error.to_string()))?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Current { acceptor: TlsAcceptor::from(Arc::new(config)), own, ends })
+        Ok(LoadedCertificate { acceptor: TlsAcceptor::from(Arc::new(config)), own, ends })
     }
 }
 

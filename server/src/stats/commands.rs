@@ -35,7 +35,7 @@ impl AnswerKind {
     ];
 
     /// The first word of such an error, which clients know from Redis.
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn error_prefix(self) -> &'static str {
         match self {
             AnswerKind::Good => "OK",
             AnswerKind::Error => "ERR",

@@ -38,7 +38,7 @@ impl Grants {
     }
 
     /// Makes a call, and records whether it granted something.
-    fn note<T>(
+    fn record<T>(
         &self,
         call: impl FnOnce() -> Result<T, RegistryError>,
         grants: impl FnOnce(&T) -> bool,
@@ -72,12 +72,12 @@ pub(crate) struct RecordedRegistry<R> {
 
 impl<R: WorkerRegistry> WorkerRegistry for RecordedRegistry<R> {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
-        self.grants.note(|| self.registry.assign(request), |_| true)
+        self.grants.record(|| self.registry.assign(request), |_| true)
     }
 
     fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
         let grants = |reserved: &u64| *reserved > lease.last || *reserved >= last;
-        self.grants.note(|| self.registry.reserve(lease, last), grants)
+        self.grants.record(|| self.registry.reserve(lease, last), grants)
     }
 
     fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {

@@ -68,7 +68,7 @@ pub(crate) struct TagLoads {
     pub(crate) loads: u64,
     pub(crate) failures: u64,
     /// The last successful load.
-    pub(crate) last: Option<Last>,
+    pub(crate) last: Option<LastLoad>,
     /// Why the last load failed, if it did.
     pub(crate) trouble: Option<Trouble>,
     /// Numbers in segments that were handed to clients.
@@ -82,7 +82,7 @@ pub(crate) struct TagLoads {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Last {
+pub(crate) struct LastLoad {
     pub(crate) at: SystemTime,
     pub(crate) took: Duration,
     pub(crate) count: u64,
@@ -116,13 +116,13 @@ impl Loads {
     /// The loads of all tags, sorted by tag.
     pub(crate) fn tags(&self) -> BTreeMap<Box<str>, TagLoads> {
         let state = self.lock();
-        state.tags.iter().map(|(tag, loads)| (tag.clone(), state.shown(loads))).collect()
+        state.tags.iter().map(|(tag, loads)| (tag.clone(), state.visible(loads))).collect()
     }
 
     /// The loads of one tag.
     pub(crate) fn tag(&self, tag: &str) -> Option<TagLoads> {
         let state = self.lock();
-        state.tags.get(tag).map(|loads| state.shown(loads))
+        state.tags.get(tag).map(|loads| state.visible(loads))
     }
 
     /// Why loads fail for all tags, if they do.
@@ -140,7 +140,7 @@ impl Loads {
     pub(crate) fn asked_since(&self, since: Instant) -> Vec<Option<Cause>> {
         let state = self.lock();
         let asked = |loads: &&TagLoads| loads.asked.is_some_and(|asked| asked >= since);
-        let cause = |loads| state.shown(loads).trouble.map(|trouble: Trouble| trouble.cause);
+        let cause = |loads| state.visible(loads).trouble.map(|trouble: Trouble| trouble.cause);
         state.tags.values().filter(asked).map(cause).collect()
     }
 
@@ -173,11 +173,11 @@ impl Loads {
 
     /// The state of the tag before a load. Returns an error if its row went back: each further load
     /// would advance the row, up to numbers that look new but that others already have.
-    fn begin(&self, tag: &str, of: Use, store: &str) -> Result<Before, SegmentError> {
+    fn begin(&self, tag: &str, of: Use, store: &str) -> Result<StateBefore, SegmentError> {
         let State { tags, given_back, .. } = &mut *self.lock();
         let (begun, running) = *given_back;
         let Some(loads) = tags.get_mut(tag) else {
-            return Ok(Before { last_number: 0, given_back: begun, gives_back: running > 0 });
+            return Ok(StateBefore { last_number: 0, given_back: begun, gives_back: running > 0 });
         };
         if of == Use::Client {
             loads.asked = Some(Instant::now());
@@ -187,7 +187,7 @@ impl Loads {
             let (store, tag) = (store.to_owned(), tag.to_owned());
             return Err(SegmentError::WentBack { store, tag, first, last });
         }
-        Ok(Before { last_number: last, given_back: begun, gives_back: running > 0 })
+        Ok(StateBefore { last_number: last, given_back: begun, gives_back: running > 0 })
     }
 
     /// Returns an error if the segment does not begin above all numbers loaded before the call. All
@@ -196,7 +196,7 @@ impl Loads {
         &self,
         tag: &str,
         store: &str,
-        before: &Before,
+        before: &StateBefore,
         segment: &Segment,
     ) -> Result<(), SegmentError> {
         let State { tags, given_back, .. } = &mut *self.lock();
@@ -213,7 +213,7 @@ impl Loads {
 
     /// Records the outcome of a load. Returns the change of the tag's state, if it is worth an
     /// event.
-    fn note(
+    fn record(
         &self,
         tag: &str,
         of: Use,
@@ -233,7 +233,7 @@ impl Loads {
                 }
                 let loads = tags.get_mut(tag)?;
                 loads.loads += 1;
-                loads.last = Some(Last { at: SystemTime::now(), took, count: segment.count });
+                loads.last = Some(LastLoad { at: SystemTime::now(), took, count: segment.count });
                 let numbers = (segment.count - 1).saturating_mul(segment.delta);
                 let last = segment.first.saturating_add(numbers);
                 loads.last_number = loads.last_number.max(last);
@@ -280,7 +280,7 @@ impl Loads {
 
     /// Records that a call to give numbers back has ended. If the row accepted them, it will give
     /// the numbers from `first` on again.
-    fn gave_back(&self, tag: &str, first: Option<u64>) {
+    fn end_give_back(&self, tag: &str, first: Option<u64>) {
         let State { tags, given_back, .. } = &mut *self.lock();
         given_back.1 -= 1;
         if let (Some(first), Some(loads)) = (first, tags.get_mut(tag)) {
@@ -291,7 +291,7 @@ impl Loads {
 
 impl State {
     /// A failure of the database is over for all tags once any tag has got numbers.
-    fn shown(&self, loads: &TagLoads) -> TagLoads {
+    fn visible(&self, loads: &TagLoads) -> TagLoads {
         let mut loads = loads.clone();
         loads.trouble = loads.trouble.filter(|trouble| {
             trouble.cause.is_of_row() || self.succeeded_at.is_none_or(|at| at <= trouble.at)
@@ -302,7 +302,7 @@ impl State {
 
 /// The state of a tag before a load.
 #[derive(Debug)]
-struct Before {
+struct StateBefore {
     last_number: u64,
     given_back: u64,
     gives_back: bool,
@@ -334,7 +334,7 @@ impl SegmentSource for RecordedSource {
             self.loads.check(tag, &store, &before, &segment).map(|()| segment)
         });
         // The library itself logs the loads of numbers that the service hands out.
-        match self.loads.note(tag, self.of, start.elapsed(), &result) {
+        match self.loads.record(tag, self.of, start.elapsed(), &result) {
             Some(Change::Fails(problem)) if self.of == Use::Client => {
                 tracing::warn!(tag, problem, "a client's segment cannot be loaded");
             }
@@ -352,7 +352,7 @@ impl SegmentSource for RecordedSource {
         }
         let result = self.source.give_back(tag, unused);
         let has_taken = result.as_ref().is_ok_and(|taken| *taken);
-        self.loads.gave_back(tag, has_taken.then_some(unused.first));
+        self.loads.end_give_back(tag, has_taken.then_some(unused.first));
         result
     }
 
@@ -374,7 +374,7 @@ mod tests {
     fn a_tag_that_does_not_exist_leaves_no_trace() {
         let loads = Loads::default();
         let failed = |error| {
-            assert_eq!(loads.note("a", Use::Here, Duration::from_millis(1), &Err(error)), None);
+            assert_eq!(loads.record("a", Use::Here, Duration::from_millis(1), &Err(error)), None);
         };
         let (store, tag) = ("here".to_owned(), "a".to_owned());
         failed(SegmentError::NoSuchTag { store, tag, alike: Vec::new() });
@@ -399,14 +399,14 @@ mod tests {
         let took = Duration::from_millis(3);
         let loaded = Ok(Segment::new(1, 1000, 1, 1001));
         let away = Err(SegmentError::unreachable("away"));
-        assert_eq!(loads.note("a", Use::Client, took, &loaded), None);
-        assert!(matches!(loads.note("a", Use::Here, took, &away), Some(Change::Fails(_))));
-        assert_eq!(loads.note("a", Use::Here, took, &away), None);
+        assert_eq!(loads.record("a", Use::Client, took, &loaded), None);
+        assert!(matches!(loads.record("a", Use::Here, took, &away), Some(Change::Fails(_))));
+        assert_eq!(loads.record("a", Use::Here, took, &away), None);
         let trouble = loads.tags()["a"].trouble.clone();
         assert!(trouble.is_some_and(|trouble| trouble.text.contains("away")));
-        assert_eq!(loads.note("b", Use::Client, took, &loaded), None);
+        assert_eq!(loads.record("b", Use::Client, took, &loaded), None);
         assert!(loads.tags()["a"].trouble.is_none(), "the database gives numbers again");
-        assert_eq!(loads.note("a", Use::Here, took, &loaded), Some(Change::Succeeds));
+        assert_eq!(loads.record("a", Use::Here, took, &loaded), Some(Change::Succeeds));
         let TagLoads { loads: count, failures, last, trouble, to_clients, .. } =
             loads.tags()["a"].clone();
         assert_eq!((count, failures, to_clients, trouble.is_some()), (2, 2, 1000, false));

@@ -1,9 +1,9 @@
 //! Statistics for operators and their programs.
 
-pub(crate) mod asked;
 pub(crate) mod commands;
 pub(crate) mod counter;
 pub(crate) mod counters;
+pub(crate) mod demand;
 pub(crate) mod grants;
 pub(crate) mod loads;
 pub(crate) mod rates;

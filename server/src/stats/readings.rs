@@ -5,51 +5,51 @@ use std::time::SystemTime;
 
 /// What is reloaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum ReloadKind {
     Tokens,
     TokenTable,
     Certificate,
     Stores,
 }
 
-impl What {
-    pub(crate) const ALL: [What; 4] =
-        [What::Tokens, What::TokenTable, What::Certificate, What::Stores];
+impl ReloadKind {
+    pub(crate) const ALL: [ReloadKind; 4] =
+        [ReloadKind::Tokens, ReloadKind::TokenTable, ReloadKind::Certificate, ReloadKind::Stores];
 
     /// Its label in metrics.
     pub(crate) fn label(self) -> &'static str {
         match self {
-            What::Tokens => "tokens",
-            What::TokenTable => "token_table",
-            What::Certificate => "certificate",
-            What::Stores => "stores",
+            ReloadKind::Tokens => "tokens",
+            ReloadKind::TokenTable => "token_table",
+            ReloadKind::Certificate => "certificate",
+            ReloadKind::Stores => "stores",
         }
     }
 
     /// The name of the thread that reads it.
     pub(crate) fn thread(self) -> &'static str {
         match self {
-            What::Tokens => "uidring-tokens",
-            What::TokenTable => "uidring-token-table",
-            What::Certificate => "uidring-tls",
-            What::Stores => "uidring-stores",
+            ReloadKind::Tokens => "uidring-tokens",
+            ReloadKind::TokenTable => "uidring-token-table",
+            ReloadKind::Certificate => "uidring-tls",
+            ReloadKind::Stores => "uidring-stores",
         }
     }
 
     /// Its name in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            What::Tokens => "the tokens of the file",
-            What::TokenTable => "the tokens of the table",
-            What::Certificate => "the certificate and its key",
-            What::Stores => "the addresses of the stores",
+            ReloadKind::Tokens => "the tokens of the file",
+            ReloadKind::TokenTable => "the tokens of the table",
+            ReloadKind::Certificate => "the certificate and its key",
+            ReloadKind::Stores => "the addresses of the stores",
         }
     }
 }
 
 /// The outcome of the last reload of each.
 #[derive(Debug, Default)]
-pub(crate) struct Readings(Mutex<[Reading; What::ALL.len()]>);
+pub(crate) struct Readings(Mutex<[Reading; ReloadKind::ALL.len()]>);
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reading {
@@ -60,19 +60,19 @@ pub(crate) struct Reading {
 }
 
 impl Readings {
-    fn lock(&self) -> MutexGuard<'_, [Reading; What::ALL.len()]> {
+    fn lock(&self) -> MutexGuard<'_, [Reading; ReloadKind::ALL.len()]> {
         // No code panics while it holds the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The outcomes for everything that is configured.
-    pub(crate) fn all(&self) -> Vec<(What, Reading)> {
-        let all = What::ALL.into_iter().zip(self.lock().clone());
+    pub(crate) fn outcomes(&self) -> Vec<(ReloadKind, Reading)> {
+        let all = ReloadKind::ALL.into_iter().zip(self.lock().clone());
         all.filter(|(_, reading)| reading.at.is_some()).collect()
     }
 
     /// Records the outcome of a reload, and logs it if it is new or was asked for.
-    pub(crate) fn note(&self, what: What, is_asked: bool, result: Result<(), String>) {
+    pub(crate) fn record(&self, what: ReloadKind, is_asked: bool, result: Result<(), String>) {
         let problem = result.err();
         let before = {
             let reading = &mut self.lock()[what as usize];
@@ -92,7 +92,7 @@ impl Readings {
     }
 
     /// Records the first reading.
-    pub(crate) fn begin(&self, what: What) {
+    pub(crate) fn begin(&self, what: ReloadKind) {
         self.lock()[what as usize].at = Some(SystemTime::now());
     }
 }

@@ -30,7 +30,7 @@ impl SeriesUse {
     }
 
     /// Records a request that took `count` numbers, or failed because of the database.
-    pub(crate) fn note(&self, count: u64, trouble: Option<Trouble>) {
+    pub(crate) fn record(&self, count: u64, trouble: Option<Trouble>) {
         let takes = &mut *self.lock();
         takes.taken = takes.taken.wrapping_add(count);
         takes.failures += u64::from(trouble.is_some());

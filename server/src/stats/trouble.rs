@@ -31,7 +31,7 @@ impl Trouble {
     }
 
     /// The problem of an error of this cause.
-    pub(crate) fn because(cause: Cause, error: &dyn std::error::Error) -> Trouble {
+    pub(crate) fn with_cause(cause: Cause, error: &dyn std::error::Error) -> Trouble {
         Trouble { cause, text: with_causes(error), at: Instant::now() }
     }
 
@@ -39,7 +39,7 @@ impl Trouble {
     pub(crate) fn of_take(error: TakeError) -> Option<Trouble> {
         let TakeError::SegmentExhausted { cause } = error else {
             let is_end = error == TakeError::ShutDown;
-            return (!is_end).then(|| Trouble::because(Cause::Unknown, &error));
+            return (!is_end).then(|| Trouble::with_cause(Cause::Unknown, &error));
         };
         let cause = match cause {
             SegmentFailure::Loading => Cause::Late,

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime};
 
-use crate::stats::asked::Asked;
+use crate::stats::demand::Demand;
 use crate::stats::grants::Grants;
 use crate::stats::loads::Loads;
 use crate::stats::rates::{Rates, TagRates};
@@ -17,7 +17,7 @@ pub(crate) struct Watch {
     pub(crate) readings: Readings,
     pub(crate) tag_rates: TagRates,
     pub(crate) series_rates: TagRates,
-    pub(crate) asked: Asked,
+    pub(crate) demand: Demand,
     /// What the registries of worker ids answer.
     pub(crate) uid_grants: Grants,
     pub(crate) snowflake_grants: Grants,
@@ -28,7 +28,7 @@ pub(crate) struct Watch {
 
 impl Watch {
     pub(crate) fn new() -> Watch {
-        let (loads, rates, readings, asked) = Default::default();
+        let (loads, rates, readings, demand) = Default::default();
         let (uid_grants, snowflake_grants) = Default::default();
         let rates_of = || TagRates::new(Instant::now());
         let (tag_rates, series_rates) = (rates_of(), rates_of());
@@ -39,7 +39,7 @@ impl Watch {
             readings,
             tag_rates,
             series_rates,
-            asked,
+            demand,
             uid_grants,
             snowflake_grants,
             started,

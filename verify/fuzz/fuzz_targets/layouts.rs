@@ -100,7 +100,7 @@ fn as_text(layout: Layout) {
     let command = LayoutArgs::augment_args(Command::new("test"));
     let matches = command.try_get_matches_from(&arguments).unwrap();
     let read = LayoutArgs::from_arg_matches(&matches).unwrap();
-    assert_eq!(read.asked().unwrap(), Some(layout), "{arguments:?}");
+    assert_eq!(read.requested().unwrap(), Some(layout), "{arguments:?}");
 }
 
 /// The last tick is the last.

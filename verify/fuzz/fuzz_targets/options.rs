@@ -9,7 +9,7 @@ use clap::{Args, Command, FromArgMatches, ValueEnum};
 use jiff::Timestamp;
 use libfuzzer_sys::fuzz_target;
 use uidring::RegistryOptions;
-use uidring_args::{LayoutArgs, Preset, Table, Terms, epoch, lease, length, nearest};
+use uidring_args::{LayoutArgs, Preset, Table, RegistryConfig, epoch, lease, length, nearest};
 use uidring_args::{partition, some_length, worker_id, worker_ids};
 
 const CENTURY: Duration = Duration::from_secs(36_500 * 24 * 3600);
@@ -55,8 +55,8 @@ fn ids(text: &str) {
         assert!(ids.start() <= ids.end() && *ids.end() > 0);
         assert_eq!(worker_ids(&format!("{}-{}", ids.start(), ids.end())).as_ref(), Ok(ids));
     }
-    let terms = Terms { partition: part.ok(), worker_ids: range.ok(), ..Terms::default() };
-    let _ = RegistryOptions::from(&terms);
+    let config = RegistryConfig { partition: part.ok(), worker_ids: range.ok(), ..RegistryConfig::default() };
+    let _ = RegistryOptions::from(&config);
 }
 
 /// Each line is the value of an option.
@@ -71,7 +71,7 @@ fn layouts(text: &str) {
     let command = LayoutArgs::augment_args(Command::new("test"));
     let Ok(matches) = command.try_get_matches_from(&arguments) else { return };
     let Ok(read) = LayoutArgs::from_arg_matches(&matches) else { return };
-    let Ok(Some(layout)) = read.asked() else { return };
+    let Ok(Some(layout)) = read.requested() else { return };
     let epoch = Timestamp::try_from(layout.epoch()).unwrap();
     if arguments.iter().any(|argument| argument.starts_with("--epoch=")) {
         let given = arguments.iter().find_map(|argument| argument.strip_prefix("--epoch="));

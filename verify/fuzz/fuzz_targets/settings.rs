@@ -127,7 +127,7 @@ fn check(rules: &Rules, file: &Table) {
     let others = [None, Some(unknown).filter(|token| !tokens.contains_key(token))];
     let all = tokens.iter().map(|(token, grants)| (Some(*token), grants));
     for (token, grants) in all.chain(others.map(|token| (token, &nobody))) {
-        let [uids, metrics, admin] = rules.may(token);
+        let [uids, metrics, admin] = rules.permissions(token);
         assert_eq!(uids, has_public_uids || grants.has_ids, "{token:?}");
         assert_eq!((metrics, admin), (grants.has_metrics, grants.is_admin), "{token:?}");
         for tag in &tags {

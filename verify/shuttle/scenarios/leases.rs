@@ -1,13 +1,13 @@
 //! Generators that lease their worker ids, from a registry that is slow, away or forgetful.
 
 use uidring::{LeadLimit, ShutdownError, TakeError, Uid, UidGenerator};
-use uidring_shuttle_tests::registry::{Fault, Registry, Rows, Terms};
+use uidring_shuttle_tests::registry::{Fault, Registry, RegistryConfig, Rows};
 use uidring_shuttle_tests::{DAY, SECOND, World, explore, is_one_of, linger};
 
 use crate::takers::{self, Way};
 
 /// A lease of a few ticks, of which more have to be reserved again and again.
-const SHORT: Terms = Terms { duration: SECOND.saturating_mul(3), ticks: 2 };
+const SHORT: RegistryConfig = RegistryConfig { duration: SECOND.saturating_mul(3), ticks: 2 };
 
 const WAYS: [Way; 4] = [Way::Take, Way::Fill, Way::Local, Way::Async];
 

@@ -8,14 +8,14 @@ use shuttle::rand::{Rng, thread_rng};
 use uidring::clock::Clock;
 use uidring::segment::{SegmentGenerator, Segments};
 use uidring::{LeadLimit, Status, TakeError, Uid, UidGenerator};
-use uidring_shuttle_tests::registry::{Fault, Registry, Rows, Terms};
+use uidring_shuttle_tests::registry::{Fault, Registry, RegistryConfig, Rows};
 use uidring_shuttle_tests::source::{Row, Source};
 use uidring_shuttle_tests::{DAY, MS, SECOND, World, explore_once, is_one_of, linger};
 
 /// There is one round of takes in so much time.
 const ROUND: Duration = DAY;
 const ROUNDS_A_YEAR: u32 = 365;
-const TERMS: Terms = Terms { duration: SECOND.saturating_mul(30), ticks: 30 };
+const TERMS: RegistryConfig = RegistryConfig { duration: SECOND.saturating_mul(30), ticks: 30 };
 const MAX_LEAD: Duration = SECOND.saturating_mul(10);
 /// Steps of a thread while others take what the lead allows, and more.
 const BURST: u32 = 3000;

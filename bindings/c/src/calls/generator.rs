@@ -5,12 +5,12 @@ use std::ffi::c_char;
 use uidring_bindings::{Error, Source as _, Uids};
 
 use crate::calls::{close, open};
-use crate::handles::{Kept, kept};
+use crate::handles::{HandleKind, handle_kind};
 use crate::last_error::{guarded, uidring_code};
 use crate::sigpipe::without_sigpipe;
 use crate::texts;
 
-kept!(Uids, "the generator was");
+handle_kind!(Uids, "the generator was");
 
 /// A generator of time-ordered ids. Any thread may use it. All zero is none.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn uidring_open_fixed(
             )));
         }
         let opened = without_sigpipe(|| Uids::fixed(worker_id, &options))?;
-        generator.id = opened.keep();
+        generator.id = opened.insert();
         Ok(())
     })
 }

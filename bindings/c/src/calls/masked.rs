@@ -5,12 +5,12 @@ use std::ffi::c_char;
 use uidring_bindings::{MaskedIds, OpaqueIds};
 
 use crate::calls::close;
-use crate::handles::{Kept, kept};
+use crate::handles::{HandleKind, handle_kind};
 use crate::last_error::{guarded, uidring_code};
 use crate::texts;
 
-kept!(MaskedIds, "the keys were");
-kept!(OpaqueIds, "the keys were");
+handle_kind!(MaskedIds, "the keys were");
+handle_kind!(OpaqueIds, "the keys were");
 
 /// Masks ids as numbers. Any thread may use it. All zero is none.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn uidring_masked_open(
         // SAFETY: as the caller promises.
         let (keys, masked) =
             unsafe { (texts::text(keys, "keys")?, texts::place(masked, "masked")?) };
-        masked.id = MaskedIds::new(keys)?.keep();
+        masked.id = MaskedIds::new(keys)?.insert();
         Ok(())
     })
 }
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn uidring_opaque_open(
                 texts::place(opaque, "opaque")?,
             )
         };
-        opaque.id = OpaqueIds::new(keys, prefix)?.keep();
+        opaque.id = OpaqueIds::new(keys, prefix)?.insert();
         Ok(())
     })
 }

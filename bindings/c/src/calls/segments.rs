@@ -8,7 +8,7 @@ use arc_swap::ArcSwap;
 use uidring_bindings::{Close as _, Error, Numbers, Open, Source as _, TagNumbers};
 
 use crate::calls::open;
-use crate::handles::{Kept, kept};
+use crate::handles::{HandleKind, handle_kind};
 use crate::last_error::{guarded, uidring_code};
 use crate::sigpipe::without_sigpipe;
 use crate::texts;
@@ -28,8 +28,8 @@ struct OpenTag {
     segments: u64,
 }
 
-kept!(OpenSegments, "the segments were");
-kept!(OpenTag, "the segments were");
+handle_kind!(OpenSegments, "the segments were");
+handle_kind!(OpenTag, "the segments were");
 
 impl Open for OpenSegments {
     fn open(address: &str, options: &[(&str, &str)]) -> Result<OpenSegments, Error> {
@@ -48,7 +48,7 @@ impl OpenSegments {
         if let Some(known) = self.known(name) {
             return known;
         }
-        let new = OpenTag { numbers, segments }.keep();
+        let new = OpenTag { numbers, segments }.insert();
         let mut handle = new;
         self.tags.rcu(|tags| {
             handle = tags.get(name).copied().unwrap_or(new);

@@ -5,12 +5,12 @@ use std::ffi::c_char;
 use uidring_bindings::{Error, Issued, SeriesStore};
 
 use crate::calls::{close, open};
-use crate::handles::{Kept, kept};
+use crate::handles::{HandleKind, handle_kind};
 use crate::last_error::{guarded, uidring_code};
 use crate::sigpipe::without_sigpipe;
 use crate::texts;
 
-kept!(SeriesStore, "the series were");
+handle_kind!(SeriesStore, "the series were");
 
 /// The series of a store. Any thread may use it. All zero is none.
 #[derive(Clone, Copy, Debug)]
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn uidring_series_next(
         }
         let next = |series: &SeriesStore, count| {
             let is_one_of_today = count == 1 && date.is_none();
-            if is_one_of_today && let Some(number) = series.next_at_hand(name, scope) {
+            if is_one_of_today && let Some(number) = series.try_next(name, scope) {
                 return Ok(vec![number]);
             }
             without_sigpipe(|| match count {

@@ -5,22 +5,22 @@ use std::time::{Duration, SystemTime};
 use indicatif::HumanCount;
 use jiff::Timestamp;
 use uidring::Layout;
-use uidring_args::quantity::{millis, saturated};
+use uidring_args::quantity::{millis, saturating_u64};
 
-use crate::commands::plan::sizing::{BITS, DAY_MS, Needs, Split};
+use crate::commands::plan::sizing::{BITS, DAY_MS, FieldWidths, Needs};
 use crate::text::{Failure, Times};
 
 /// A layout to compare.
 pub(crate) struct Candidate {
     pub(crate) name: &'static str,
-    pub(crate) split: Split,
+    pub(crate) split: FieldWidths,
     pub(crate) layout: Layout,
 }
 
 impl Candidate {
     /// The calls to paste into a program, each to be followed by the next.
     pub(crate) fn rust(&self) -> Vec<String> {
-        let Split { time_bits, worker_bits, sequence_bits, tick_ms } = self.split;
+        let FieldWidths { time_bits, worker_bits, sequence_bits, tick_ms } = self.split;
         let mut calls = vec![format!("Layout::new({time_bits}, {worker_bits}, {sequence_bits})?")];
         if tick_ms != 1000 {
             calls.push(format!(".with_tick(Duration::from_millis({tick_ms}))?"));
@@ -32,14 +32,14 @@ impl Candidate {
         let ms = distance.as_millis();
         let (unit, number) =
             if ms.is_multiple_of(1000) { ("secs", ms / 1000) } else { ("millis", ms) };
-        let number = HumanCount(saturated(number)).to_string().replace(',', "_");
+        let number = HumanCount(saturating_u64(number)).to_string().replace(',', "_");
         calls.push(format!(".with_epoch(UNIX_EPOCH {sign} Duration::from_{unit}({number}))?"));
         calls
     }
 
     /// The same for this tool.
     pub(crate) fn flags(&self) -> String {
-        let Split { time_bits, worker_bits, sequence_bits, tick_ms } = self.split;
+        let FieldWidths { time_bits, worker_bits, sequence_bits, tick_ms } = self.split;
         let epoch = Times::of(&self.layout).utc(self.layout.epoch());
         let epoch = epoch
             .strip_suffix("T00:00:00Z")
@@ -53,7 +53,7 @@ impl Candidate {
 /// The recommended layout, then others worth considering, then the well-known ones.
 pub(crate) fn candidates(
     needs: &Needs,
-    recommended: Split,
+    recommended: FieldWidths,
     epoch: SystemTime,
     now: SystemTime,
 ) -> Result<Vec<Candidate>, Failure> {
@@ -61,17 +61,15 @@ pub(crate) fn candidates(
     let spare = BITS - least.bits();
     let mut splits = vec![
         ("recommended", recommended),
-        ("longest", Split { time_bits: least.time_bits + spare, ..least }),
-        ("most starts", Split { worker_bits: least.worker_bits + spare, ..least }),
-        ("highest rate", Split { sequence_bits: least.sequence_bits + spare, ..least }),
+        ("longest", FieldWidths { time_bits: least.time_bits + spare, ..least }),
+        ("most starts", FieldWidths { worker_bits: least.worker_bits + spare, ..least }),
+        ("highest rate", FieldWidths { sequence_bits: least.sequence_bits + spare, ..least }),
     ];
-    splits.extend(
-        [("finer ticks", 100), ("milliseconds", 1)]
-            .into_iter()
-            .filter_map(|(name, tick_ms)| needs.roomy(tick_ms).map(|split| (name, split))),
-    );
-    splits.push(("the default", Split::of(&Layout::DEFAULT)));
-    splits.push(("UidGenerator", Split::of(&Layout::UID_GENERATOR)));
+    splits.extend([("finer ticks", 100), ("milliseconds", 1)].into_iter().filter_map(
+        |(name, tick_ms)| needs.with_widest_margins(tick_ms).map(|split| (name, split)),
+    ));
+    splits.push(("the default", FieldWidths::of(&Layout::DEFAULT)));
+    splits.push(("UidGenerator", FieldWidths::of(&Layout::UID_GENERATOR)));
     let mut candidates: Vec<Candidate> = Vec::new();
     for (name, split) in splits {
         let is_new = candidates.iter().all(|seen| seen.split != split);
@@ -86,12 +84,12 @@ pub(crate) fn candidates(
 }
 
 /// A midnight from which on the present tick exceeds the UIDs in use.
-fn epoch_above(needs: &Needs, split: Split, now: SystemTime) -> SystemTime {
+fn epoch_above(needs: &Needs, split: FieldWidths, now: SystemTime) -> SystemTime {
     let Some(age_ms) = needs.least_age_ms(split.time_bits, split.tick_ms) else { return now };
     // Also before 1970: ids of other layouts may be large.
     let latest = Timestamp::try_from(now).map_or(0, Timestamp::as_millisecond);
     let latest = i128::from(latest) - i128::try_from(age_ms).unwrap_or(i128::MAX / 2);
-    let day = i128::from(saturated(DAY_MS));
+    let day = i128::from(saturating_u64(DAY_MS));
     let midnight = latest.div_euclid(day) * day;
     let distance = millis(midnight.unsigned_abs());
     if midnight < 0 {

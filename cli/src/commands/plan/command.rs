@@ -7,13 +7,13 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use uidring::Layout;
 use uidring::clock::{Clock, SystemClock};
-use uidring_args::quantity::{Quantity, count, count_of, millis, quantity, saturated};
+use uidring_args::quantity::{Quantity, count, count_of, millis, quantity, saturating_u64};
 use uidring_args::{epoch, some_length};
 
 use crate::commands::plan::candidates::{Candidate, candidates};
 use crate::commands::plan::headroom::headroom;
 use crate::commands::plan::page;
-use crate::commands::plan::sizing::{Needs, Split, YEAR_MS};
+use crate::commands::plan::sizing::{FieldWidths, Needs, YEAR_MS};
 use crate::commands::plan::trade_offs::{TradeOffs, trade_offs};
 use crate::text::{self, Failure, Times};
 
@@ -68,7 +68,7 @@ pub(crate) struct Args {
     /// Make each UID larger than this one, the largest id of another generator when it is replaced
     /// (an estimate from above will do: its ids may grow much faster than these). The time field
     /// then begins earlier, and ends earlier
-    #[arg(long, value_name = "MAX_ID", value_parser = above, allow_negative_numbers = true)]
+    #[arg(long, value_name = "MAX_ID", value_parser = parse_above, allow_negative_numbers = true)]
     above: Option<u64>,
 
     /// How far UIDs may run ahead of the clock
@@ -81,7 +81,7 @@ pub(crate) struct Args {
 }
 
 /// 0 for a negative id, as every UID is larger.
-fn above(text: &str) -> Result<u64, String> {
+fn parse_above(text: &str) -> Result<u64, String> {
     match text.parse::<i64>() {
         Ok(id) => Ok(u64::try_from(id).unwrap_or(0)),
         Err(_) => Err("an id is a whole number below 2^63".to_owned()),
@@ -103,7 +103,7 @@ fn some_nodes(text: &str) -> Result<u64, String> {
 #[derive(Serialize)]
 struct Report {
     fits: bool,
-    needs: Needed,
+    needs: MinimumBits,
     recommended: Option<Row>,
     others: Vec<Row>,
     /// Each would be enough.
@@ -113,10 +113,10 @@ struct Report {
 }
 
 #[derive(Serialize)]
-struct Needed {
+struct MinimumBits {
     bits: u32,
     #[serde(flatten)]
-    least: Split,
+    least: FieldWidths,
     until: Option<String>,
     starts: u64,
     average_per_second: f64,
@@ -127,7 +127,7 @@ struct Row {
     name: &'static str,
     fits: bool,
     #[serde(flatten)]
-    split: Split,
+    split: FieldWidths,
     epoch: Option<String>,
     expires: Option<String>,
     worker_ids: u64,
@@ -155,7 +155,7 @@ impl Args {
             }
             let without = Needs { above: 0, ..needs };
             return Err(match without.recommended() {
-                Some(_) => Failure::Failed(page::beyond(&needs)),
+                Some(_) => Failure::Failed(page::nothing_exceeds(&needs)),
                 None => Failure::Explained(page::refusal(&needs)),
             });
         };
@@ -165,8 +165,8 @@ impl Args {
         } else {
             // It has an epoch of its own.
             let age = now.duration_since(Layout::DEFAULT.epoch()).unwrap_or_default();
-            let of_default = Needs { age_ms: saturated(age.as_millis()), ..needs };
-            let is_enough = of_default.fits(Split::of(&Layout::DEFAULT))
+            let of_default = Needs { age_ms: saturating_u64(age.as_millis()), ..needs };
+            let is_enough = of_default.fits(FieldWidths::of(&Layout::DEFAULT))
                 && Layout::DEFAULT.min_uid(now).is_some_and(|first| first.get() > needs.above);
             page::page(&needs, &candidates, is_enough, now)
         };
@@ -205,7 +205,7 @@ impl Args {
                  or raise --rate",
             );
         }
-        let age_ms = saturated(age.as_millis());
+        let age_ms = saturating_u64(age.as_millis());
         let peaks_per_day = if peak == rate { Quantity { thousandths: 0 } } else { peaks_per_day };
         Ok(Needs {
             above: above.unwrap_or(0),
@@ -242,11 +242,11 @@ fn row(candidate: &Candidate, needs: &Needs) -> Row {
         epoch: times.rfc3339(layout.epoch()),
         expires: times.rfc3339(layout.expires_at()),
         worker_ids: layout.max_worker(),
-        worker_ids_needed: saturated(needs.ids(*split)),
-        worker_ids_per_peak: saturated(needs.ids_per_peak(*split)),
+        worker_ids_needed: saturating_u64(needs.ids(*split)),
+        worker_ids_per_peak: saturating_u64(needs.ids_per_peak(*split)),
         uids_per_second: split.uids_per_second(),
-        peak_borrows_ms: saturated(needs.borrowed_ms(*split)),
-        peak_may_last_ms: needs.peak_lasts_ms(*split).map(saturated),
+        peak_borrows_ms: saturating_u64(needs.borrowed_ms(*split)),
+        peak_may_last_ms: needs.peak_lasts_ms(*split).map(saturating_u64),
         rust: candidate.rust().concat(),
         flags: candidate.flags(),
     }
@@ -256,7 +256,7 @@ fn row(candidate: &Candidate, needs: &Needs) -> Row {
 fn report(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> Report {
     let least = candidates
         .first()
-        .map_or_else(|| needs.least_of_all(), |first| needs.least(first.split.tick_ms));
+        .map_or_else(|| needs.smallest(), |first| needs.least(first.split.tick_ms));
     let until = now.checked_add(millis(u128::from(needs.years) * YEAR_MS));
     let mut rows = candidates.iter().map(|candidate| row(candidate, needs));
     let instead = match candidates {
@@ -268,11 +268,11 @@ fn report(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> Report {
     };
     Report {
         fits: !candidates.is_empty(),
-        needs: Needed {
+        needs: MinimumBits {
             bits: least.bits(),
             least,
             until: until.and_then(|until| Times::of(&Layout::DEFAULT).rfc3339(until)),
-            starts: saturated(needs.starts()),
+            starts: saturating_u64(needs.starts()),
             average_per_second: needs.average().thousandths as f64 / 1000.0,
         },
         recommended: rows.next(),
@@ -281,6 +281,6 @@ fn report(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> Report {
         old_ids_pass_in_ms: candidates
             .first()
             .and_then(|first| headroom(needs.above, &first.layout, now))
-            .map(|headroom| saturated(headroom.lasts.as_millis())),
+            .map(|headroom| saturating_u64(headroom.lasts.as_millis())),
     }
 }

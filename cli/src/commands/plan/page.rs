@@ -7,11 +7,11 @@ use std::time::SystemTime;
 use anstyle::Style;
 use indicatif::HumanCount;
 use uidring::Layout;
-use uidring_args::quantity::{Quantity, millis, rounded, saturated};
+use uidring_args::quantity::{Quantity, millis, rounded, saturating_u64};
 
 use crate::commands::plan::candidates::Candidate;
 use crate::commands::plan::headroom::headroom;
-use crate::commands::plan::sizing::{BITS, Needs, Split, YEAR_MS};
+use crate::commands::plan::sizing::{BITS, FieldWidths, Needs, YEAR_MS};
 use crate::commands::plan::trade_offs::{TradeOffs, trade_offs};
 use crate::text::picture;
 use crate::text::table::{Column, Table};
@@ -33,7 +33,7 @@ pub(crate) fn page(
     let enough = "The default layout is enough as well, and needs no option.";
     format!(
         "{}\n{}{}{}\n{}\n{}\n{}\n{}{}",
-        lines(&asked(needs)),
+        lines(&needs_in_words(needs)),
         lines(&format!("{recommended} {}", paint(BOLD, first.layout))),
         if is_enough { paragraph(enough) } else { String::new() },
         exceeding(needs, &first.layout, now),
@@ -107,7 +107,7 @@ fn passed(needs: &Needs, layout: &Layout, now: SystemTime) -> String {
 }
 
 /// The numbers on the command line, in words.
-fn asked(needs: &Needs) -> String {
+fn needs_in_words(needs: &Needs) -> String {
     let Needs { years, nodes, restarts_per_day, rate, peak, peak_for, peaks_per_day, .. } = needs;
     let nodes = if *nodes == 1 {
         "One node".to_owned()
@@ -150,19 +150,19 @@ fn explained(needs: &Needs, candidate: &Candidate, now: SystemTime) -> String {
         paint(TIME, "time"),
         format!("until {}: {}", date(expires), years(ms_between(now, expires))),
         years(u128::from(needs.years) * YEAR_MS),
-        room(ratio(ms_between(now, expires), u128::from(needs.years) * YEAR_MS)),
+        painted_ratio(ratio(ms_between(now, expires), u128::from(needs.years) * YEAR_MS)),
     ]);
     let in_peaks = needs.ids_in_peaks(*split);
     let peaks = if in_peaks == 0 {
         String::new()
     } else {
-        format!(" + {} in peaks", HumanCount(saturated(in_peaks)))
+        format!(" + {} in peaks", HumanCount(saturating_u64(in_peaks)))
     };
     table.row([
         paint(WORKER, "worker"),
         format!("{} ids", HumanCount(layout.max_worker())),
-        format!("{}{peaks}", counted(saturated(needs.starts()), "start")),
-        room(ratio(layout.max_worker().into(), needs.ids(*split))),
+        format!("{}{peaks}", counted(saturating_u64(needs.starts()), "start")),
+        painted_ratio(ratio(layout.max_worker().into(), needs.ids(*split))),
     ]);
     let average = rounded_up(needs.average());
     let capacity = split.uids_per_second();
@@ -170,7 +170,7 @@ fn explained(needs: &Needs, candidate: &Candidate, now: SystemTime) -> String {
         paint(SEQUENCE, "sequence"),
         format!("{} a second", HumanCount(capacity)),
         if needs.peak > needs.rate { format!("{average} on average") } else { average },
-        room(ratio(u128::from(capacity) * 1000, needs.average().thousandths.into())),
+        painted_ratio(ratio(u128::from(capacity) * 1000, needs.average().thousandths.into())),
     ]);
     if needs.peak > needs.rate {
         let length = words::span(needs.peak_for);
@@ -218,7 +218,7 @@ fn compared(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> String 
             short(words::span(millis(end.saturating_sub(left))))
         };
         let ids = layout.max_worker();
-        let missing = saturated(needs.ids(*split)).saturating_sub(ids);
+        let missing = saturating_u64(needs.ids(*split)).saturating_sub(ids);
         let starts = if needs.ids_fit(*split) {
             HumanCount(ids).to_string()
         } else {
@@ -256,7 +256,7 @@ fn compared(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> String 
 }
 
 /// How long a peak may last, and what it costs if it lasts longer.
-fn peak(needs: &Needs, split: Split) -> String {
+fn peak(needs: &Needs, split: FieldWidths) -> String {
     if needs.peak == needs.rate && needs.rate_fits(split) {
         return String::new();
     }
@@ -264,7 +264,7 @@ fn peak(needs: &Needs, split: Split) -> String {
         (None, _) => "any length".to_owned(),
         (Some(ms), 0) => words::span(millis(ms)),
         (Some(ms), ids) => {
-            let ids = counted(saturated(ids), "id");
+            let ids = counted(saturating_u64(ids), "id");
             paint(YELLOW, format_args!("{} + {ids}", words::span(millis(ms))))
         }
     }
@@ -289,19 +289,19 @@ fn tick(ms: u64) -> String {
 }
 
 /// The widths of the fields, as `--layout` takes them.
-fn widths(split: Split) -> String {
-    let Split { time_bits, worker_bits, sequence_bits, .. } = split;
+fn widths(split: FieldWidths) -> String {
+    let FieldWidths { time_bits, worker_bits, sequence_bits, .. } = split;
     let fields = [(TIME, time_bits), (WORKER, worker_bits), (SEQUENCE, sequence_bits)];
     fields.map(|(style, width)| paint(style, width)).join(",")
 }
 
 /// `number`, and a line that fills the rest of `signs` characters.
-fn ruled(number: u32, signs: usize) -> String {
+fn with_rule(number: u32, signs: usize) -> String {
     number.to_string().chars().chain(iter::repeat('━')).take(signs).collect()
 }
 
 /// A ratio with a colour: red below 1, yellow slightly above.
-fn room(ratio: f64) -> String {
+fn painted_ratio(ratio: f64) -> String {
     let style = if ratio < 1.0 {
         RED
     } else if ratio < 1.1 {
@@ -343,7 +343,7 @@ fn date(time: SystemTime) -> String {
 }
 
 /// Why no layout exceeds the ids in use.
-pub(crate) fn beyond(needs: &Needs) -> String {
+pub(crate) fn nothing_exceeds(needs: &Needs) -> String {
     format!(
         "no layout that lasts for {} exceeds {}: too few numbers are left above it; ask for fewer \
          --years, or give the old rows new ids",
@@ -354,8 +354,8 @@ pub(crate) fn beyond(needs: &Needs) -> String {
 
 /// Why nothing fits, and what to reduce.
 pub(crate) fn refusal(needs: &Needs) -> String {
-    let least = needs.least_of_all();
-    let Split { time_bits, worker_bits, sequence_bits, tick_ms } = least;
+    let least = needs.smallest();
+    let FieldWidths { time_bits, worker_bits, sequence_bits, tick_ms } = least;
     let over = least.bits().saturating_sub(BITS);
     let mut text = format!(
         "this needs at least {} bits, and a UID has {BITS}: {over} too many\n\n",
@@ -374,9 +374,9 @@ pub(crate) fn refusal(needs: &Needs) -> String {
     );
     let peaks = match needs.ids_in_peaks(least) {
         0 => String::new(),
-        ids => format!(" and {} in peaks", counted(saturated(ids), "new id")),
+        ids => format!(" and {} in peaks", counted(saturating_u64(ids), "new id")),
     };
-    let starts = counted(saturated(needs.starts()), "start") + &peaks;
+    let starts = counted(saturating_u64(needs.starts()), "start") + &peaks;
     for (name, style, bits, why) in [
         ("time", TIME, time_bits, span),
         ("worker", WORKER, worker_bits, starts),
@@ -404,7 +404,7 @@ pub(crate) fn refusal(needs: &Needs) -> String {
 }
 
 /// One character a bit. Bits that do not fit are crosses at the end, where the line has room.
-fn wide_bar(split: Split) -> String {
+fn wide_bar(split: FieldWidths) -> String {
     let mut text = String::new();
     let mut at = 0;
     for (style, bits) in
@@ -414,7 +414,7 @@ fn wide_bar(split: Split) -> String {
         // Each field is followed by a gap, except the one that reaches the last bit.
         let signs = if inside < bits as usize { inside } else { inside.saturating_sub(1) };
         let gap = if inside < bits as usize { "" } else { " " };
-        text += &(paint(style, ruled(bits, signs)) + gap);
+        text += &(paint(style, with_rule(bits, signs)) + gap);
         at += bits;
     }
     text + &paint(RED, "╳".repeat((at.saturating_sub(BITS) as usize).min(15)))

@@ -17,7 +17,7 @@ use std::time::Duration;
 use serde::Serialize;
 use uidring::Layout;
 
-use uidring_args::quantity::{Quantity, saturated};
+use uidring_args::quantity::{Quantity, saturating_u64};
 
 /// The bits of a UID without its sign.
 pub(crate) const BITS: u32 = 63;
@@ -55,20 +55,20 @@ pub(crate) struct Needs {
 
 /// Widths and tick: a layout without its epoch. The widths may sum to more bits than a UID has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Split {
+pub(crate) struct FieldWidths {
     pub(crate) time_bits: u32,
     pub(crate) worker_bits: u32,
     pub(crate) sequence_bits: u32,
     pub(crate) tick_ms: u64,
 }
 
-impl Split {
-    pub(crate) fn of(layout: &Layout) -> Split {
-        Split {
+impl FieldWidths {
+    pub(crate) fn of(layout: &Layout) -> FieldWidths {
+        FieldWidths {
             time_bits: layout.time_bits(),
             worker_bits: layout.worker_bits(),
             sequence_bits: layout.sequence_bits(),
-            tick_ms: saturated(layout.tick().as_millis()),
+            tick_ms: saturating_u64(layout.tick().as_millis()),
         }
     }
 
@@ -82,7 +82,7 @@ impl Split {
     }
 
     pub(crate) fn uids_per_second(self) -> u64 {
-        saturated((1_u128 << self.sequence_bits) * 1000 / u128::from(self.tick_ms))
+        saturating_u64((1_u128 << self.sequence_bits) * 1000 / u128::from(self.tick_ms))
     }
 }
 
@@ -140,7 +140,7 @@ impl Needs {
 
     /// UIDs a second of each node, over peaks and the time between them, rounded up to thousandths.
     pub(crate) fn average(&self) -> Quantity {
-        Quantity { thousandths: saturated(self.average_scaled().div_ceil(AVERAGE)) }
+        Quantity { thousandths: saturating_u64(self.average_scaled().div_ceil(AVERAGE)) }
     }
 
     /// The least sequence that holds the average.
@@ -154,64 +154,64 @@ impl Needs {
             .max(1)
     }
 
-    /// By how much a node takes more in a peak than it has, in the unit of [`Split::capacity`].
-    fn excess(&self, split: Split) -> u128 {
+    /// By how much a node takes more in a peak than it has, in the unit of [`FieldWidths::capacity`].
+    fn peak_excess(&self, split: FieldWidths) -> u128 {
         (u128::from(self.peak.thousandths) * u128::from(split.tick_ms))
             .saturating_sub(split.capacity())
     }
 
     /// What a peak borrows.
-    pub(crate) fn borrowed_ms(&self, split: Split) -> u128 {
-        self.peak_for.as_millis() * self.excess(split) / split.capacity()
+    pub(crate) fn borrowed_ms(&self, split: FieldWidths) -> u128 {
+        self.peak_for.as_millis() * self.peak_excess(split) / split.capacity()
     }
 
     /// How long a peak can last before `max_lead` is used up; `None` for ever.
-    pub(crate) fn peak_lasts_ms(&self, split: Split) -> Option<u128> {
-        (self.max_lead.as_millis() * split.capacity()).checked_div(self.excess(split))
+    pub(crate) fn peak_lasts_ms(&self, split: FieldWidths) -> Option<u128> {
+        (self.max_lead.as_millis() * split.capacity()).checked_div(self.peak_excess(split))
     }
 
     /// Worker ids that `LeadLimit::NewWorker` takes on in each peak of each node.
-    pub(crate) fn ids_per_peak(&self, split: Split) -> u128 {
+    pub(crate) fn ids_per_peak(&self, split: FieldWidths) -> u128 {
         self.borrowed_ms(split) / self.max_lead.as_millis().max(1)
     }
 
     /// Worker ids that peaks use up, from now to the end.
-    pub(crate) fn ids_in_peaks(&self, split: Split) -> u128 {
+    pub(crate) fn ids_in_peaks(&self, split: FieldWidths) -> u128 {
         let peaks = u128::from(self.nodes) * self.times(self.peaks_per_day.thousandths.into());
         peaks.saturating_mul(self.ids_per_peak(split))
     }
 
-    pub(crate) fn ids(&self, split: Split) -> u128 {
+    pub(crate) fn ids(&self, split: FieldWidths) -> u128 {
         self.starts().saturating_add(self.ids_in_peaks(split))
     }
 
     /// The least worker field: its first id is 1.
-    fn worker_bits(&self, split: Split) -> u32 {
+    fn worker_bits(&self, split: FieldWidths) -> u32 {
         bits_for(self.ids(split).saturating_add(1).min(1 << 120)).max(1)
     }
 
     /// The fewest bits with this tick, which may be more than there are. Of two that are equal, the
     /// one that borrows less.
-    pub(crate) fn least(&self, tick_ms: u64) -> Split {
+    pub(crate) fn least(&self, tick_ms: u64) -> FieldWidths {
         let average = self.sequence_bits(tick_ms);
         let time_bits = self.time_bits(tick_ms);
         let with = |sequence_bits| {
-            let split = Split { time_bits, worker_bits: 0, sequence_bits, tick_ms };
-            Split { worker_bits: self.worker_bits(split), ..split }
+            let split = FieldWidths { time_bits, worker_bits: 0, sequence_bits, tick_ms };
+            FieldWidths { worker_bits: self.worker_bits(split), ..split }
         };
         let splits = (average..=self.peak_sequence_bits(tick_ms).max(average)).rev().map(with);
         // The range is not empty.
         splits.min_by_key(|split| split.bits()).unwrap_or_else(|| with(average))
     }
 
-    pub(crate) fn fits(&self, split: Split) -> bool {
+    pub(crate) fn fits(&self, split: FieldWidths) -> bool {
         split.bits() <= BITS
             && self.time_fits(split)
             && self.ids_fit(split)
             && self.rate_fits(split)
     }
 
-    pub(crate) fn time_fits(&self, split: Split) -> bool {
+    pub(crate) fn time_fits(&self, split: FieldWidths) -> bool {
         self.time_bits(split.tick_ms) <= split.time_bits
             && self.is_young(split.time_bits, split.tick_ms)
     }
@@ -221,16 +221,16 @@ impl Needs {
         self.age_ms(time_bits, tick_ms) <= MOST_AGE_MS
     }
 
-    pub(crate) fn ids_fit(&self, split: Split) -> bool {
+    pub(crate) fn ids_fit(&self, split: FieldWidths) -> bool {
         self.worker_bits(split) <= split.worker_bits
     }
 
-    pub(crate) fn rate_fits(&self, split: Split) -> bool {
+    pub(crate) fn rate_fits(&self, split: FieldWidths) -> bool {
         self.sequence_bits(split.tick_ms) <= split.sequence_bits
     }
 
     /// The fewest bits with any tick. One second is preferred among equals.
-    pub(crate) fn least_of_all(&self) -> Split {
+    pub(crate) fn smallest(&self) -> FieldWidths {
         let least = |tick_ms| self.least(tick_ms);
         TICKS_MS
             .into_iter()
@@ -241,23 +241,23 @@ impl Needs {
 
     /// With ticks of one second if they fit, else with the tick that leaves the most room. `None`
     /// if nothing fits.
-    pub(crate) fn recommended(&self) -> Option<Split> {
-        if let Some(split) = self.roomy(1000) {
+    pub(crate) fn recommended(&self) -> Option<FieldWidths> {
+        if let Some(split) = self.with_widest_margins(1000) {
             return Some(split);
         }
-        let splits = TICKS_MS.into_iter().filter_map(|tick_ms| self.roomy(tick_ms));
+        let splits = TICKS_MS.into_iter().filter_map(|tick_ms| self.with_widest_margins(tick_ms));
         // The first of equals is the more usual one.
-        splits.rev().max_by(|a, b| self.least_room(*a).total_cmp(&self.least_room(*b)))
+        splits.rev().max_by(|a, b| self.smallest_margin(*a).total_cmp(&self.smallest_margin(*b)))
     }
 
     /// With this tick, if it fits. Each spare bit goes to the field with the least room.
-    pub(crate) fn roomy(&self, tick_ms: u64) -> Option<Split> {
+    pub(crate) fn with_widest_margins(&self, tick_ms: u64) -> Option<FieldWidths> {
         let mut split = self.least(tick_ms);
         if !self.fits(split) {
             return None;
         }
         while split.bits() < BITS {
-            let [mut time, worker, sequence] = self.room(split);
+            let [mut time, worker, sequence] = self.margins(split);
             if !self.is_young(split.time_bits + 1, tick_ms) {
                 time = f64::INFINITY;
             }
@@ -274,7 +274,7 @@ impl Needs {
 
     /// Capacity of each field divided by what is needed. The sequence must hold a peak.
     #[allow(clippy::cast_precision_loss)] // they are compared, not counted with
-    fn room(&self, split: Split) -> [f64; 3] {
+    fn margins(&self, split: FieldWidths) -> [f64; 3] {
         let times = |have: u128, need: u128| have as f64 / need.max(1) as f64;
         [
             times(
@@ -286,8 +286,8 @@ impl Needs {
         ]
     }
 
-    fn least_room(&self, split: Split) -> f64 {
-        self.room(split).into_iter().fold(f64::INFINITY, f64::min)
+    fn smallest_margin(&self, split: FieldWidths) -> f64 {
+        self.margins(split).into_iter().fold(f64::INFINITY, f64::min)
     }
 }
 
@@ -297,7 +297,7 @@ const AVERAGE: u128 = DAY_MS * 1000;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)] // a test that cannot go on has failed
 mod tests {
-    use super::{BITS, Needs, Split, YEAR_MS, bits_for};
+    use super::{BITS, FieldWidths, Needs, YEAR_MS, bits_for};
     use std::time::Duration;
     use uidring_args::quantity::Quantity;
 
@@ -318,8 +318,8 @@ mod tests {
         }
     }
 
-    fn split(time_bits: u32, worker_bits: u32, sequence_bits: u32) -> Split {
-        Split { time_bits, worker_bits, sequence_bits, tick_ms: 1000 }
+    fn split(time_bits: u32, worker_bits: u32, sequence_bits: u32) -> FieldWidths {
+        FieldWidths { time_bits, worker_bits, sequence_bits, tick_ms: 1000 }
     }
 
     #[test]
@@ -448,7 +448,7 @@ mod tests {
                             needs.fits(split) && split.bits() == BITS,
                             "{needs:?} {split:?}"
                         ),
-                        None => assert!(needs.least_of_all().bits() > BITS, "{needs:?}"),
+                        None => assert!(needs.smallest().bits() > BITS, "{needs:?}"),
                     }
                 }
             }

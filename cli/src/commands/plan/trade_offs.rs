@@ -15,9 +15,9 @@ pub(crate) enum TradeOffs {
 }
 
 pub(crate) fn trade_offs(needs: &Needs) -> TradeOffs {
-    let single = concessions(needs);
+    let single = single_reductions(needs);
     if single.is_empty() {
-        let less = everything_smaller(needs);
+        let less = uniform_reduction(needs);
         return TradeOffs::AllOf(less.map_or_else(Vec::new, |less| changes(needs, &less)));
     }
     TradeOffs::AnyOf(single.iter().map(|less| changes(needs, less).join(", ")).collect())
@@ -52,7 +52,7 @@ fn changes(needs: &Needs, less: &Needs) -> Vec<String> {
 }
 
 /// The single needs that can be reduced so that all fit. Empty if reducing one is not enough.
-fn concessions(needs: &Needs) -> Vec<Needs> {
+fn single_reductions(needs: &Needs) -> Vec<Needs> {
     // The largest of `1..have` with which it fits.
     let largest = |have: u64, with: &dyn Fn(u64) -> Needs| {
         let (mut good, mut bad) = (0, have);
@@ -83,11 +83,11 @@ fn concessions(needs: &Needs) -> Vec<Needs> {
 }
 
 fn fits(needs: &Needs) -> bool {
-    needs.least_of_all().bits() <= BITS
+    needs.smallest().bits() <= BITS
 }
 
 /// For when reducing one need is not enough: divides all by the same power of two.
-fn everything_smaller(needs: &Needs) -> Option<Needs> {
+fn uniform_reduction(needs: &Needs) -> Option<Needs> {
     (1..32)
         .map(|halvings| {
             let part = |number: u64| (number >> halvings).max(1);
@@ -108,7 +108,7 @@ fn everything_smaller(needs: &Needs) -> Option<Needs> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)] // a test that cannot go on has failed
 mod tests {
-    use super::{concessions, everything_smaller};
+    use super::{single_reductions, uniform_reduction};
     use crate::commands::plan::sizing::{BITS, Needs};
     use std::time::Duration;
     use uidring_args::quantity::Quantity;
@@ -127,10 +127,10 @@ mod tests {
             peaks_per_day: Quantity::whole(1),
             max_lead: Duration::from_secs(24 * 3600),
         };
-        assert!(greedy.least_of_all().bits() > BITS);
+        assert!(greedy.smallest().bits() > BITS);
         assert_eq!(greedy.recommended(), None);
         let fits = |needs: &Needs| needs.recommended().is_some();
-        let ways = concessions(&greedy);
+        let ways = single_reductions(&greedy);
         assert_eq!(ways.len(), 4, "{ways:?}");
         for way in &ways {
             assert!(fits(way), "{way:?}");
@@ -144,7 +144,7 @@ mod tests {
 
         let absurd = Needs { nodes: 1_000_000_000, rate: Quantity::whole(1_000_000_000), ..greedy };
         let absurd = Needs { peak: absurd.rate, years: 10_000, ..absurd };
-        assert!(concessions(&absurd).is_empty());
-        assert!(fits(&everything_smaller(&absurd).unwrap()));
+        assert!(single_reductions(&absurd).is_empty());
+        assert!(fits(&uniform_reduction(&absurd).unwrap()));
     }
 }

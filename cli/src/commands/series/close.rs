@@ -5,7 +5,7 @@ use uidring_args::Db;
 
 use super::{about, closed_before, failure};
 use crate::args::db::{self, DbArg};
-use crate::args::patience::patiently;
+use crate::args::wait_notice::with_wait_notice;
 use crate::text::words::counted;
 use crate::text::{self, DIM, Failure, columns, command, paint, paragraph};
 
@@ -36,7 +36,7 @@ pub(crate) struct Close {
 impl Close {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let db = self.db.db()?;
-        text::print(&patiently(&db, || self.close(&db))?)
+        text::print(&with_wait_notice(&db, || self.close(&db))?)
     }
 
     fn close(&self, db: &Db) -> Result<String, Failure> {
@@ -75,7 +75,7 @@ pub(crate) struct Prune {
 impl Prune {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let db = self.db.db()?;
-        let removed = patiently(&db, || {
+        let removed = with_wait_notice(&db, || {
             let pruned = db::existing_series(&db)?.prune(&self.series);
             pruned.map_err(|error| failure(&db, &error))
         })?;

@@ -6,10 +6,12 @@ use uidring::series::{
 };
 use uidring_args::{Db, SeriesArgs, quantity, with_causes};
 
-use super::{about, failure, told};
+use super::{about, describe, failure};
 use crate::args::db::{self, DbArg};
-use crate::args::patience::patiently;
-use crate::text::{self, DIM, Failure, columns, command, complaint, paint, paragraph, remark};
+use crate::args::wait_notice::with_wait_notice;
+use crate::text::{
+    self, DIM, Failure, columns, command, failure_with_command, footnote, paint, paragraph,
+};
 
 /// Create a series
 ///
@@ -58,7 +60,7 @@ impl Create {
         // Before a file is made for it.
         new.check().map_err(|error| Failure::Usage(with_causes(&error)))?;
         let db = self.db.db()?;
-        text::print(&patiently(&db, || self.create(&db, &db::series(&db)?, new))?)
+        text::print(&with_wait_notice(&db, || self.create(&db, &db::series(&db)?, new))?)
     }
 
     fn create(&self, db: &Db, series: &Series, new: SeriesDefinition) -> Result<String, Failure> {
@@ -71,7 +73,7 @@ impl Create {
         let record = created.and_then(|series| series.record());
         let record = record.map_err(|error| self.failure(db, error))?;
         let lead = if is_there { " is there already, as it is asked for:" } else { ":" };
-        let newest = told(&record.newest().definition);
+        let newest = describe(&record.newest().definition);
         let page = paragraph(&format!("the series {}{lead} {newest}", self.series));
         Ok(page + &next(db, &record))
     }
@@ -83,7 +85,7 @@ impl Create {
         };
         let (pattern, why) = (self.pattern.to_string(), with_causes(&error));
         let change = about(db, "change", &self.series, &[&pattern, "--from", "DATE"]);
-        complaint(&format!("{why}:"), &change)
+        failure_with_command(&format!("{why}:"), &change)
     }
 }
 
@@ -145,7 +147,7 @@ impl Change {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let new = definition(&self.pattern)?;
         let db = self.db.db()?;
-        text::print(&patiently(&db, || self.change(&db, &db::existing_series(&db)?, new))?)
+        text::print(&with_wait_notice(&db, || self.change(&db, &db::existing_series(&db)?, new))?)
     }
 
     fn change(&self, db: &Db, series: &Series, new: SeriesDefinition) -> Result<String, Failure> {
@@ -175,8 +177,9 @@ impl Change {
             Begins::On(from) if from == *begins => format!("from {from} on"),
             _ => "from now on".to_owned(),
         };
-        let page = paragraph(&format!("the series {} {from}: {}", self.series, told(definition)));
-        Ok(page + &remark("numbers from before are still read"))
+        let page =
+            paragraph(&format!("the series {} {from}: {}", self.series, describe(definition)));
+        Ok(page + &footnote("numbers from before are still read"))
     }
 }
 
@@ -201,7 +204,7 @@ fn counted(new: SeriesDefinition, step: Option<u64>, first: Option<u64>) -> Seri
 fn next(db: &Db, record: &SeriesRecord) -> String {
     let definition = &record.newest().definition;
     if definition.is_gapless() {
-        return remark("a program takes one with take_in, in its transaction");
+        return footnote("a program takes one with take_in, in its transaction");
     }
     let scope: &[&str] = if definition.pattern().has_scope() { &["--scope", "SCOPE"] } else { &[] };
     let take = about(db, "next", &record.name, scope);

@@ -10,11 +10,11 @@ use uidring::series::Forecast;
 
 use super::existing;
 use crate::args::db::DbArg;
-use crate::args::patience::patiently;
+use crate::args::wait_notice::with_wait_notice;
 use crate::text::table::{Column, Table};
 use crate::text::words::{distance, span};
 use crate::text::{
-    self, BOLD, Failure, RED, SEQUENCE, TIME, Times, YELLOW, paint, paragraph, remark,
+    self, BOLD, Failure, RED, SEQUENCE, TIME, Times, YELLOW, footnote, paint, paragraph,
 };
 
 /// Say whether the numbers of the present period last until its end
@@ -66,7 +66,8 @@ struct Row<'a> {
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let db = self.db.db()?;
-        let all = patiently(&db, || Ok::<_, Failure>(existing(&db, &self.series)?.forecast()?))?;
+        let all =
+            with_wait_notice(&db, || Ok::<_, Failure>(existing(&db, &self.series)?.forecast()?))?;
         text::print(&if self.json {
             text::json(&Report { series: &self.series, counters: all.iter().map(row).collect() })?
         } else {
@@ -93,7 +94,7 @@ fn row(forecast: &Forecast) -> Row<'_> {
 
 fn page(series: &str, all: &[Forecast], now: SystemTime) -> String {
     if all.is_empty() {
-        return remark(&format!("the series {series} has given no number yet"));
+        return footnote(&format!("the series {series} has given no number yet"));
     }
     let mut table = Table::new([
         Column::text("PERIOD", TIME),
@@ -116,14 +117,14 @@ fn page(series: &str, all: &[Forecast], now: SystemTime) -> String {
             count(forecast.last),
             shown(count(forecast.largest)),
             shown(format!("{} %", forecast.percent())),
-            given(forecast, now),
+            count_and_time(forecast, now),
             forecast.expected.map(count).unwrap_or_default(),
             forecast.full_at.map(|at| distance(at, now)).unwrap_or_default(),
         ]);
     }
     let tight = all.iter().filter(|forecast| forecast.is_tight()).count();
     let last = match (tight, all.len()) {
-        (0, _) => remark("below 80 % of what fits"),
+        (0, _) => footnote("below 80 % of what fits"),
         (1, 1) => warning(series, "it has"),
         (tight, all) => warning(series, &format!("{tight} of {all} counters have")),
     };
@@ -139,7 +140,7 @@ fn warning(series: &str, who: &str) -> String {
 }
 
 /// "1,234 in 5 h 40 min".
-fn given(forecast: &Forecast, now: SystemTime) -> String {
+fn count_and_time(forecast: &Forecast, now: SystemTime) -> String {
     let since = forecast.since.and_then(|since| now.duration_since(since).ok());
     let given = HumanCount(forecast.given);
     match since {

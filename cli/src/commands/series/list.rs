@@ -8,9 +8,9 @@ use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
 use uidring::series::{CounterRecord, SeriesDefinition, SeriesRecord, SeriesVersion};
 
-use super::{about, begins, closed_before, existing, percent, told};
+use super::{about, begins, closed_before, describe, existing, percent};
 use crate::args::db::{self, DbArg};
-use crate::args::patience::patiently;
+use crate::args::wait_notice::with_wait_notice;
 use crate::text::table::{Column, Table};
 use crate::text::words::{counted, distance};
 use crate::text::{self, BOLD, DIM, Failure, SEQUENCE, TIME, Times, command, paint, paragraph};
@@ -72,7 +72,7 @@ struct Version {
 
 /// One series.
 #[derive(Serialize)]
-struct Whole<'a> {
+struct SeriesReport<'a> {
     #[serde(flatten)]
     series: Row<'a>,
     versions: Vec<Version>,
@@ -96,7 +96,8 @@ impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let db = self.db.db()?;
         let Some(name) = &self.series else {
-            let all = patiently(&db, || Ok::<_, Failure>(db::existing_series(&db)?.list()?))?;
+            let all =
+                with_wait_notice(&db, || Ok::<_, Failure>(db::existing_series(&db)?.list()?))?;
             if self.json {
                 return text::print(&text::json(&Report {
                     series: all.iter().map(row).collect(),
@@ -109,12 +110,12 @@ impl Args {
             }
             return text::print(&table(&all));
         };
-        let (record, counters) = patiently(&db, || {
+        let (record, counters) = with_wait_notice(&db, || {
             let series = existing(&db, name)?;
             Ok::<_, Failure>((series.record()?, series.counters()?))
         })?;
         text::print(&if self.json {
-            text::json(&Whole {
+            text::json(&SeriesReport {
                 series: row(&record),
                 versions: record.versions.iter().map(version).collect(),
                 counters: counters.iter().map(|it| counter(&record, it)).collect(),
@@ -195,7 +196,7 @@ fn table(all: &[SeriesRecord]) -> String {
     // The word is the same for one and for several.
     let count = HumanCount(all.len() as u64);
     let footer = format!("{count} series; `uidring series list NAME` tells the counters of one");
-    format!("{table}{}", text::remark(&footer))
+    format!("{table}{}", text::footnote(&footer))
 }
 
 /// The page of one series.
@@ -216,14 +217,14 @@ fn page(record: &SeriesRecord, counters: &[CounterRecord], now: SystemTime) -> S
         page += &text::row::<9>(
             &format!("version {}", version.number),
             DIM,
-            format_args!("{from}{}", told(&version.definition)),
+            format_args!("{from}{}", describe(&version.definition)),
         );
     }
     if let Some(before) = closed_before(record) {
         page += &text::row::<9>("closed", DIM, format_args!("before {before}"));
     }
     if counters.is_empty() {
-        return page + &text::remark("it has given no number");
+        return page + &text::footnote("it has given no number");
     }
     let mut table = Table::new([
         Column::text("PERIOD", TIME),
@@ -244,5 +245,5 @@ fn page(record: &SeriesRecord, counters: &[CounterRecord], now: SystemTime) -> S
         ]);
     }
     let footer = counted(counters.len() as u64, "counter");
-    format!("{page}\n{table}{}", text::remark(&footer))
+    format!("{page}\n{table}{}", text::footnote(&footer))
 }

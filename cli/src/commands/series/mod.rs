@@ -15,7 +15,7 @@ use uidring_args::{Db, with_causes};
 
 use crate::args::db;
 use crate::text::words::counted;
-use crate::text::{Failure, complaint};
+use crate::text::{Failure, failure_with_command};
 
 /// Take and read numbers that people see, such as SO20261124-000042
 ///
@@ -99,12 +99,13 @@ fn failure(db: &Db, error: &SeriesError) -> Failure {
     let why = with_causes(error);
     match error {
         SeriesError::NoSuchSeries { series, .. } => {
-            complaint(&(why + ":"), &about(db, "create", series, &["PATTERN"]))
+            failure_with_command(&(why + ":"), &about(db, "create", series, &["PATTERN"]))
         }
         SeriesError::Full { series, .. } => match wider(db, series) {
-            Some(pattern) => {
-                complaint(&(why + ":"), &about(db, "change", series, &[&pattern, "--from", "now"]))
-            }
+            Some(pattern) => failure_with_command(
+                &(why + ":"),
+                &about(db, "change", series, &[&pattern, "--from", "now"]),
+            ),
             None => Failure::Failed(why),
         },
         _ => Failure::Failed(why),
@@ -122,7 +123,7 @@ fn wider(db: &Db, series: &str) -> Option<String> {
 }
 
 /// "SO{yyyy}{MM}{dd}-{n:6}, anew each day of Asia/Shanghai, up to 999,999; fast, ..".
-fn told(definition: &SeriesDefinition) -> String {
+fn describe(definition: &SeriesDefinition) -> String {
     let pattern = definition.pattern();
     let first = match definition.first_number() {
         1 => String::new(),
@@ -139,11 +140,11 @@ fn told(definition: &SeriesDefinition) -> String {
         let count = definition.step_size().min(definition.most_at_once());
         format!("fast, a process takes {} at a time", counted(count, "number"))
     };
-    format!("{pattern}, {}{numbers}{first}{most}; {kind}", anew(definition))
+    format!("{pattern}, {}{numbers}{first}{most}; {kind}", restart_rule(definition))
 }
 
 /// With what it begins anew, and where: "anew each day of Asia/Shanghai".
-fn anew(definition: &SeriesDefinition) -> String {
+fn restart_rule(definition: &SeriesDefinition) -> String {
     let zone = definition.time_zone_name();
     let unit = match definition.pattern().unit() {
         Unit::Ever => return "never anew".to_owned(),

@@ -7,7 +7,7 @@ use uidring_args::{Db, quantity};
 
 use super::{Record, failure};
 use crate::args::db::{self, DbArg};
-use crate::args::patience::patiently;
+use crate::args::wait_notice::with_wait_notice;
 use crate::run::load::{Load, Run};
 use crate::text::{self, Failure};
 
@@ -60,15 +60,15 @@ fn scope(text: &str) -> Result<String, String> {
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let db = self.db.db()?;
-        let series = patiently(&db, || db::existing_series(&db))?;
+        let series = with_wait_notice(&db, || db::existing_series(&db))?;
         let done = self.take(&db, &series);
-        let given_back = patiently(&db, || series.shutdown());
+        let given_back = with_wait_notice(&db, || series.shutdown());
         done?;
         Ok(given_back?)
     }
 
     fn take(&self, db: &Db, series: &Series) -> Result<(), Failure> {
-        let numbers = patiently(db, || self.numbers(db, series))?;
+        let numbers = with_wait_notice(db, || self.numbers(db, series))?;
         let (threads, count) = (1, Some(self.count));
         let run = Run::start(Load { threads, rate: None, count, length: None });
         run.stop_on_interrupt()?;
@@ -129,7 +129,7 @@ impl Args {
         while run.done() < self.count && !run.is_stopped() {
             // The first one waits for the store.
             let number = match run.done() {
-                0 => patiently(db, || numbers.take()),
+                0 => with_wait_notice(db, || numbers.take()),
                 _ => numbers.take(),
             };
             self.write(&number.map_err(|error| failure(db, &error))?, run, to)?;
@@ -148,7 +148,7 @@ impl Args {
     ) -> Result<(), Failure> {
         while run.done() < self.count && !run.is_stopped() {
             let count = BATCH.min(self.count - run.done());
-            let taken = patiently(db, || numbers.take_n_for(date, count));
+            let taken = with_wait_notice(db, || numbers.take_n_for(date, count));
             for number in taken.map_err(|error| failure(db, &error))? {
                 self.write(&number, run, to)?;
             }

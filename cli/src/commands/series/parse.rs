@@ -9,7 +9,7 @@ use uidring_args::with_causes;
 use super::{Record, existing};
 use crate::args::db::DbArg;
 use crate::args::ids::{self, each};
-use crate::args::patience::patiently;
+use crate::args::wait_notice::with_wait_notice;
 use crate::text::table::{Column, Stream, Table};
 use crate::text::{self, BOLD, DIM, Failure, SEQUENCE, TIME, paint, row};
 
@@ -45,7 +45,7 @@ impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         ids::check(&self.texts, "number to parse")?;
         let db = self.db.db()?;
-        let series = patiently(&db, || existing(&db, &self.series))?;
+        let series = with_wait_notice(&db, || existing(&db, &self.series))?;
         let mut reader = Reader { series, is_wrong: false };
         if self.json {
             reader.print_lines(&self.texts, String::new, record)?;
@@ -74,7 +74,7 @@ impl Reader {
             Err(error) => {
                 self.is_wrong = true;
                 let (name, why) = (self.series.name(), with_causes(&error));
-                text::complain(&format!("{text:?} is not a number of the series {name}: {why}"));
+                text::print_error(&format!("{text:?} is not a number of the series {name}: {why}"));
                 None
             }
         }

@@ -5,10 +5,10 @@ use uidring::segment::{SegmentAdmin, TagChange, TagRecord};
 use uidring_args::{Table, TagArgs, quantity};
 
 use crate::args::db;
-use crate::args::patience::patiently;
 use crate::args::tag_store::{TagStore, TagStoreArgs};
-use crate::text::{self, DIM, Failure, columns, paint, paragraph, remark};
-use crate::text::{command, complaint};
+use crate::args::wait_notice::with_wait_notice;
+use crate::text::{self, DIM, Failure, columns, footnote, paint, paragraph};
+use crate::text::{command, failure_with_command};
 
 /// Create a tag
 ///
@@ -38,7 +38,7 @@ impl Create {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let db = self.store.db()?;
         let store = self.store.store(&db);
-        text::print(&patiently(&db, || self.create(&db::tags(&db, store.table)?, store))?)
+        text::print(&with_wait_notice(&db, || self.create(&db::tags(&db, store.table)?, store))?)
     }
 
     fn create(&self, tags: &dyn SegmentAdmin, store: TagStore<'_>) -> Result<String, Failure> {
@@ -47,7 +47,7 @@ impl Create {
             return Err(Failure::Failed(format!(
                 "the tag {} is there already: {}; `uidring tags set` changes it",
                 self.tag,
-                told(&record, store)
+                describe(&record, store)
             )));
         }
         let record = tags.create(&self.tag, &self.options.tag())?;
@@ -79,8 +79,8 @@ pub(crate) struct Set {
     step: Option<u64>,
 
     /// How many numbers a process takes at a time, at most; `none` lets the process decide
-    #[arg(long, value_name = "N", value_parser = most)]
-    max_step: Option<Most>,
+    #[arg(long, value_name = "N", value_parser = max_step)]
+    max_step: Option<MaxStep>,
 
     /// What people want to know about it
     #[arg(long, value_name = "TEXT")]
@@ -92,10 +92,14 @@ pub(crate) struct Set {
 
 /// The most numbers at a time; `None` where the process decides.
 #[derive(Clone, Copy, Debug)]
-struct Most(Option<u64>);
+struct MaxStep(Option<u64>);
 
-fn most(text: &str) -> Result<Most, String> {
-    if text == "none" { Ok(Most(None)) } else { quantity::count(text).map(|most| Most(Some(most))) }
+fn max_step(text: &str) -> Result<MaxStep, String> {
+    if text == "none" {
+        Ok(MaxStep(None))
+    } else {
+        quantity::count(text).map(|most| MaxStep(Some(most)))
+    }
 }
 
 impl Set {
@@ -107,7 +111,7 @@ impl Set {
         if let Some(step) = self.step {
             change = change.step(step);
         }
-        if let Some(Most(most)) = self.max_step {
+        if let Some(MaxStep(most)) = self.max_step {
             change = change.max_step(most);
         }
         if let Some(text) = &self.description {
@@ -124,7 +128,7 @@ impl Set {
             let tags = db::existing_tags(&db, store.table)?;
             tags.set(&self.tag, &change).map_err(|error| store.failure(&error, self.next))
         };
-        text::print(&page(&patiently(&db, set)?, store))
+        text::print(&page(&with_wait_notice(&db, set)?, store))
     }
 }
 
@@ -157,7 +161,7 @@ impl Remove {
         let db = self.store.db()?;
         let store = self.store.store(&db);
         let remove = || self.remove(&db::existing_tags(&db, store.table)?, store);
-        text::print(&patiently(&db, remove)?)
+        text::print(&with_wait_notice(&db, remove)?)
     }
 
     fn remove(&self, tags: &dyn SegmentAdmin, store: TagStore<'_>) -> Result<String, Failure> {
@@ -175,7 +179,7 @@ impl Remove {
                  them:",
                 HumanCount(next)
             );
-            return Err(complaint(&why, &store.create(tag, Some(next))));
+            return Err(failure_with_command(&why, &store.create(tag, Some(next))));
         }
         // Numbers that are taken meanwhile have been given as well.
         let seen = is_seen.then_some(record.next);
@@ -187,12 +191,12 @@ impl Remove {
         let next = HumanCount(record.next);
         let again =
             format!("a tag of this name gives no number again if it begins at {next} or above");
-        Ok(page + &remark(&again))
+        Ok(page + &footnote(&again))
     }
 }
 
 /// "its next number is 5,000, and a process takes 1,000 numbers at a time".
-fn told(record: &TagRecord, store: TagStore<'_>) -> String {
+fn describe(record: &TagRecord, store: TagStore<'_>) -> String {
     if !store.table.has_steps() {
         return format!("its next number is {}", HumanCount(record.next));
     }
@@ -206,7 +210,7 @@ fn told(record: &TagRecord, store: TagStore<'_>) -> String {
 
 fn page(record: &TagRecord, store: TagStore<'_>) -> String {
     let take = command("to take one:", &store.take(&record.tag), columns());
-    paragraph(&format!("the tag {}: {}", record.tag, told(record, store))) + &paint(DIM, take)
+    paragraph(&format!("the tag {}: {}", record.tag, describe(record, store))) + &paint(DIM, take)
 }
 
 #[cfg(test)]

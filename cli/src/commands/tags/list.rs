@@ -12,8 +12,8 @@ use uidring::segment::{SegmentSource, TagRecord};
 use uidring_args::some_length;
 
 use crate::args::db;
-use crate::args::patience::patiently;
 use crate::args::tag_store::{TagStore, TagStoreArgs};
+use crate::args::wait_notice::with_wait_notice;
 use crate::commands::tags::changes::{Create, Remove, Set};
 use crate::text::command;
 use crate::text::table::{Column, Table};
@@ -110,7 +110,7 @@ impl Pace {
 
     /// How long a step lasts. If none was taken in the time measured, the last segment has lasted
     /// since the row was `updated`.
-    fn told(self, updated: Option<SystemTime>, apart: Duration, now: SystemTime) -> String {
+    fn step_lasts(self, updated: Option<SystemTime>, apart: Duration, now: SystemTime) -> String {
         if let Some(seconds) = self.step_lasts_seconds {
             return measured(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
         }
@@ -132,7 +132,7 @@ impl Args {
     fn list(&self) -> Result<String, Failure> {
         let db = self.store.db()?;
         let read = || {
-            patiently(&db, || {
+            with_wait_notice(&db, || {
                 let tags = db::existing_tags(&db, self.store.table())?.tags()?;
                 Ok::<_, Failure>((tags, SystemClock.now()))
             })
@@ -207,7 +207,7 @@ fn table(rows: &[Row<'_>], apart: Option<Duration>, now: SystemTime) -> String {
             row.pace
                 .zip(apart)
                 .filter(|_| row.step.is_some())
-                .map(|(pace, apart)| pace.told(*updated, apart, now))
+                .map(|(pace, apart)| pace.step_lasts(*updated, apart, now))
                 .unwrap_or_default(),
             row.description.unwrap_or_default().to_owned(),
         ]);
@@ -236,5 +236,5 @@ fn page(
             format!("{tags}; --for 1m tells how many numbers are taken meanwhile")
         }
     };
-    table(&report.tags, apart, now) + &text::remark(&footer)
+    table(&report.tags, apart, now) + &text::footnote(&footer)
 }

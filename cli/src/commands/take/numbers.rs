@@ -8,10 +8,10 @@ use uidring::segment::{SegmentGenerator, SegmentStatus, Segments};
 use uidring_args::{Db, Table};
 
 use crate::args::db;
-use crate::args::patience::patiently;
 use crate::args::tag_store::TagStore;
+use crate::args::wait_notice::with_wait_notice;
 use crate::run::lines::{Format, NumberLines};
-use crate::run::live::Meter;
+use crate::run::live::RateMeter;
 use crate::run::load::{Load, Run};
 use crate::run::progress::Progress;
 use crate::run::stream;
@@ -39,7 +39,7 @@ impl Order<'_> {
         let segments = Segments::builder().source(db::existing_tags(db, self.table)?);
         let segments = segments.max_in_memory(self.max_in_memory.unwrap_or(u64::MAX)).build()?;
         let store = TagStore { db, table: self.table };
-        let numbers = patiently(db, || segments.tag(self.tag))
+        let numbers = with_wait_notice(db, || segments.tag(self.tag))
             .map_err(|error| store.failure(&error, None))?;
         let run = Run::start(self.load);
         run.stop_on_interrupt()?;
@@ -47,13 +47,13 @@ impl Order<'_> {
         // Before the numbers that are left are given back.
         let status = numbers.status();
         drop(numbers);
-        let given_back = patiently(db, || segments.shutdown());
+        let given_back = with_wait_notice(db, || segments.shutdown());
         // If the reader has closed the pipe, it wants no summary either.
         if matches!(&done, Err(Failure::Output(error)) if error.kind() == ErrorKind::BrokenPipe) {
             return done;
         }
         if self.is_test {
-            text::say(&summary(self.tag, &run, &status));
+            text::print_note(&summary(self.tag, &run, &status));
         }
         done?;
         given_back?;
@@ -82,7 +82,7 @@ impl Order<'_> {
 
 fn summary(tag: &str, run: &Run, status: &SegmentStatus) -> String {
     let elapsed = run.elapsed();
-    let rate = Meter::new().rate(elapsed, run.done());
+    let rate = RateMeter::new().rate(elapsed, run.done());
     let SegmentStatus { segment, loads, load_time, failures, waits, longest_wait, .. } = *status;
     format!(
         "{} of {tag} in {}: {} a second\n\

@@ -118,7 +118,7 @@ fn some_rate(text: &str) -> Result<Quantity, String> {
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let asked = self.layout.asked()?;
+        let asked = self.layout.requested()?;
         if self.count == Some(0) {
             return Ok(());
         }
@@ -215,7 +215,7 @@ impl Args {
         }
         // If the reader has closed the pipe, it wants no summary either.
         if !matches!(&done, Err(Failure::Output(error)) if error.kind() == ErrorKind::BrokenPipe) {
-            text::say(&live::summary(&run, &uids.status()));
+            text::print_note(&live::summary(&run, &uids.status()));
         }
         done
     }

@@ -32,14 +32,14 @@ impl State {
 }
 
 /// A lease in words: "held, 9 minutes left".
-pub(crate) struct Told<'a> {
+pub(crate) struct LeaseText<'a> {
     pub(crate) lease: &'a LeaseRecord,
     pub(crate) now: SystemTime,
 }
 
-impl fmt::Display for Told<'_> {
+impl fmt::Display for LeaseText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let &Told { lease, now } = self;
+        let &LeaseText { lease, now } = self;
         match State::of(lease, now) {
             State::Held => write!(
                 f,

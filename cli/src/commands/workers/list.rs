@@ -12,14 +12,14 @@ use uidring::registry::{RegistryAdmin, WorkerRecord};
 use uidring_args::{Db, quantity};
 
 use crate::args::db::{self, DbArg};
-use crate::args::patience::patiently;
-use crate::commands::workers::lease::{State, Told, time_of};
+use crate::args::wait_notice::with_wait_notice;
+use crate::commands::workers::lease::{LeaseText, State, time_of};
 use crate::commands::workers::pace::Pace;
 use crate::commands::workers::release;
 use crate::text::table::{Column, Table};
 use crate::text::words::counted;
 use crate::text::{
-    self, BOLD, DIM, Failure, GREEN, TIME, Times, WORKER, YELLOW, paint, paragraph, remark,
+    self, BOLD, DIM, Failure, GREEN, TIME, Times, WORKER, YELLOW, footnote, paint, paragraph,
 };
 
 /// List who was given which worker id, and how many ids are left
@@ -107,7 +107,7 @@ struct Lease<'a> {
     /// When the last tick begins that any holder may use.
     reserved_until: Option<String>,
     #[serde(skip)]
-    told: Told<'a>,
+    in_words: LeaseText<'a>,
 }
 
 impl Args {
@@ -116,7 +116,7 @@ impl Args {
             return args.run();
         }
         let db = self.db.db()?;
-        text::print(&patiently(&db, || self.list(&db))?)
+        text::print(&with_wait_notice(&db, || self.list(&db))?)
     }
 
     fn list(&self, db: &Db) -> Result<String, Failure> {
@@ -134,7 +134,7 @@ impl Args {
             used: (largest + 1).saturating_sub(*ids.start()),
             capacity: (!self.uid_generator).then(|| (ids.end() + 1).saturating_sub(*ids.start())),
             rows: workers.len(),
-            leased: Leased::among(&workers, now),
+            leased: Leased::count(&workers, now),
             pace: Pace::of(&created, largest, ids.end().saturating_sub(largest), now)
                 .filter(|_| !self.uid_generator),
             workers: shown.iter().map(|worker| Row::of(worker, &layout, now)).collect(),
@@ -144,7 +144,7 @@ impl Args {
 }
 
 impl Leased {
-    fn among(workers: &[WorkerRecord], now: SystemTime) -> Leased {
+    fn count(workers: &[WorkerRecord], now: SystemTime) -> Leased {
         let mut leased = Leased::default();
         for lease in workers.iter().filter_map(|worker| worker.lease.as_ref()) {
             match State::of(lease, now) {
@@ -173,7 +173,7 @@ impl<'a> Row<'a> {
                 until: times.rfc3339(lease.until),
                 reserved_until: time_of(layout, lease.reserved_until)
                     .and_then(|time| Times::of(layout).rfc3339(time)),
-                told: Told { lease, now },
+                in_words: LeaseText { lease, now },
             }),
         }
     }
@@ -195,13 +195,13 @@ fn table(rows: &[Row<'_>]) -> String {
         let lease = match &row.lease {
             None if has_leases => paint(DIM, "given once"),
             None => String::new(),
-            Some(Lease { state, told, .. }) => {
+            Some(Lease { state, in_words, .. }) => {
                 let style = match state {
                     State::Held => GREEN,
                     State::Expired => YELLOW,
                     State::GivenBack => DIM,
                 };
-                paint(style, told)
+                paint(style, in_words)
             }
         };
         let [host, port, kind] = if has_leases {
@@ -226,7 +226,7 @@ fn page(report: &Report<'_>) -> String {
     let mut page = if report.workers.is_empty() { String::new() } else { table(&report.workers) };
     let hidden = report.rows - report.workers.len();
     if hidden > 0 {
-        page += &remark(&format!(
+        page += &footnote(&format!(
             "and {} before these; --last {} shows all",
             HumanCount(hidden as u64),
             report.rows
@@ -249,7 +249,7 @@ fn page(report: &Report<'_>) -> String {
             counted(report.used, "worker id")
         ),
     };
-    page += &remark(&summary);
+    page += &footnote(&summary);
     if let Some(pace) = report.pace {
         let style = if pace.is_alarming() { YELLOW } else { DIM };
         page += &paint(style, paragraph(&pace.to_string()));

@@ -90,14 +90,14 @@ mod tests {
         Pace::of(&given, largest, 1_000_000 - largest, now)
     }
 
-    fn said(given: &[(u64, f64)], largest: u64) -> String {
+    fn pace_text(given: &[(u64, f64)], largest: u64) -> String {
         pace(given, largest).map_or_else(String::new, |pace| pace.to_string())
     }
 
     #[test]
     fn the_last_seven_days_count() {
         assert_eq!(
-            said(&[(1, 30.0), (2, 8.0), (3, 6.0), (4, 1.0)], 4),
+            pace_text(&[(1, 30.0), (2, 8.0), (3, 6.0), (4, 1.0)], 4),
             "at 0.29 new ones a day, as in the last 7 days, the rest last 9,582 years"
         );
     }
@@ -105,20 +105,20 @@ mod tests {
     #[test]
     fn a_younger_registry_counts_as_long_as_it_is_old() {
         assert_eq!(
-            said(&[(1, 2.0), (2, 1.5), (25, 0.5)], 25),
+            pace_text(&[(1, 2.0), (2, 1.5), (25, 0.5)], 25),
             "at 12.0 new ones a day, as in the last 2 days, the rest last 228 years"
         );
-        assert_eq!(said(&[(1, 0.9), (2, 0.5), (3, 0.1)], 3), "");
-        assert_eq!(said(&[], 0), "");
+        assert_eq!(pace_text(&[(1, 0.9), (2, 0.5), (3, 0.1)], 3), "");
+        assert_eq!(pace_text(&[], 0), "");
         // A clock that was wrong, here or there.
-        assert_eq!(said(&[(1, -1.0)], 1), "");
+        assert_eq!(pace_text(&[(1, -1.0)], 1), "");
     }
 
     #[test]
     fn ids_of_deleted_rows_count() {
-        assert_eq!(said(&[(10, 7.0)], 10), "no new one in the last 7 days");
+        assert_eq!(pace_text(&[(10, 7.0)], 10), "no new one in the last 7 days");
         assert_eq!(
-            said(&[(10, 8.0)], 10 + 7 * 5000),
+            pace_text(&[(10, 8.0)], 10 + 7 * 5000),
             "at 5,000 new ones a day, as in the last 7 days, the rest last 192 days"
         );
         assert!(pace(&[(10, 8.0)], 10 + 7 * 5000).is_some_and(Pace::is_alarming));

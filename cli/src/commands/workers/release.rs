@@ -5,10 +5,10 @@ use uidring::registry::RegistryAdmin;
 use uidring_args::{Db, worker_id};
 
 use crate::args::db::{self, DbArg};
-use crate::args::patience::patiently;
+use crate::args::wait_notice::with_wait_notice;
 use crate::commands::workers::lease::{State, time_of};
 use crate::text::words::distance;
-use crate::text::{self, Failure, Times, paragraph, remark};
+use crate::text::{self, Failure, Times, footnote, paragraph};
 
 /// Free a leased worker id whose holder is gone
 ///
@@ -41,7 +41,7 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let db = self.db.db()?;
-        text::print(&patiently(&db, || self.release(&db))?)
+        text::print(&with_wait_notice(&db, || self.release(&db))?)
     }
 
     /// Releases the id, and returns what is to be said about it.
@@ -89,7 +89,7 @@ impl Args {
             }
         };
         registry.revoke(id)?;
-        Ok(paragraph(&freed) + &remark(&format!("this is safe: {safe}")))
+        Ok(paragraph(&freed) + &footnote(&format!("this is safe: {safe}")))
     }
 }
 

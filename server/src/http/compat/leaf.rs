@@ -17,10 +17,10 @@ use crate::http::bearer::bearer;
 use crate::http::compat::html;
 use crate::http::compat::spring::SpringError;
 use crate::http::describe::Problems;
-use crate::http::no_numbers::NoNumbers;
 use crate::http::numbers::{is_tag, one_list, take_one, take_uids};
+use crate::http::operator_access::{AccessDenied, check_admin};
 use crate::http::problem::Problem;
-use crate::http::viewer::{MayNotLook, may_look};
+use crate::http::take_failure::TakeFailure;
 use crate::http::{ids, params};
 use crate::routes::Route;
 use crate::security::access::Permission;
@@ -52,11 +52,11 @@ fn exception(code: i32, uri: &Uri, headers: &HeaderMap) -> Response {
     let message = format!("Result{{id={code}, status=EXCEPTION}}");
     let status = StatusCode::INTERNAL_SERVER_ERROR;
     let answer = SpringError::new(status, name, message, uri.path()).answer(headers);
-    if code == NO_SUCH_KEY { not_ours(answer) } else { answer }
+    if code == NO_SUCH_KEY { client_error(answer) } else { answer }
 }
 
 /// Marks an error answer as the client's fault, because Leaf's status does not tell.
-fn not_ours(mut answer: Response) -> Response {
+fn client_error(mut answer: Response) -> Response {
     answer.extensions_mut().insert(HasFailed(false));
     answer
 }
@@ -64,13 +64,15 @@ fn not_ours(mut answer: Response) -> Response {
 fn no_key(uri: &Uri, headers: &HeaderMap) -> Response {
     let name = "com.sankuai.inf.leaf.server.exception.NoKeyException";
     let status = StatusCode::INTERNAL_SERVER_ERROR;
-    not_ours(SpringError::new(status, name, "Key is none".to_owned(), uri.path()).answer(headers))
+    client_error(
+        SpringError::new(status, name, "Key is none".to_owned(), uri.path()).answer(headers),
+    )
 }
 
-fn code(none: &NoNumbers) -> i32 {
+fn code(none: &TakeFailure) -> i32 {
     match none {
         none if none.is_unknown_tag() => NO_SUCH_KEY,
-        NoNumbers::NotReady(_) => NOT_INITIALISED,
+        TakeFailure::NotReady(_) => NOT_INITIALISED,
         _ => USED_UP,
     }
 }
@@ -99,7 +101,7 @@ pub(crate) async fn segment(
     if key.is_empty() {
         return Ok(no_key(&uri, &headers));
     }
-    app.access.may(bearer(&headers), Permission::Tag(&key))?;
+    app.access.check(bearer(&headers), Permission::Tag(&key))?;
     if !is_tag(app.options.table, &key) {
         return Ok(exception(NO_SUCH_KEY, &uri, &headers));
     }
@@ -135,7 +137,7 @@ pub(crate) async fn snowflake(
     if key(path)?.is_empty() {
         return Ok(no_key(&uri, &headers));
     }
-    app.access.may(bearer(&headers), Permission::Uids)?;
+    app.access.check(bearer(&headers), Permission::Uids)?;
     let Ok(uids) = app.snowflakes() else {
         return Ok(exception(NOT_INITIALISED, &uri, &headers));
     };
@@ -238,8 +240,8 @@ fn decoded(id: i64, epoch_ms: i64) -> Option<Decoded> {
 pub(crate) async fn cache(
     State(app): State<&'static App>,
     headers: HeaderMap,
-) -> Result<Response, MayNotLook> {
-    may_look(app, &headers)?;
+) -> Result<Response, AccessDenied> {
+    check_admin(app, &headers)?;
     let rows: Vec<Vec<String>> = app
         .used_tags()
         .iter()
@@ -270,8 +272,8 @@ pub(crate) async fn cache(
 pub(crate) async fn db(
     State(app): State<&'static App>,
     headers: HeaderMap,
-) -> Result<Result<Response, Problem>, MayNotLook> {
-    may_look(app, &headers)?;
+) -> Result<Result<Response, Problem>, AccessDenied> {
+    check_admin(app, &headers)?;
     let head = ["tag", "max", "step", "update"];
     Ok(rows(app).await.map(|(rows, _turn)| html::table("Leaf", &head, &rows)))
 }
@@ -322,10 +324,10 @@ mod tests {
 
     #[test]
     fn codes_are_those_of_leaf() {
-        let exhausted = |cause| NoNumbers::Take(TakeError::SegmentExhausted { cause });
-        assert_eq!(code(&NoNumbers::NotReady(NotReady(Cause::NotAsked))), -1);
+        let exhausted = |cause| TakeFailure::Take(TakeError::SegmentExhausted { cause });
+        assert_eq!(code(&TakeFailure::NotReady(NotReady(Cause::NotAsked))), -1);
         assert_eq!(code(&exhausted(SegmentFailure::NoSuchTag)), -2);
         assert_eq!(code(&exhausted(SegmentFailure::Unreachable)), -3);
-        assert_eq!(code(&NoNumbers::Take(TakeError::ShutDown)), -3);
+        assert_eq!(code(&TakeFailure::Take(TakeError::ShutDown)), -3);
     }
 }

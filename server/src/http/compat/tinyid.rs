@@ -17,9 +17,9 @@ use crate::config::limits::MAX_IDS;
 use crate::http::batch::Ids;
 use crate::http::bearer::bearer;
 use crate::http::compat::spring::SpringError;
-use crate::http::no_numbers::{BUSY, FULL, NoNumbers};
 use crate::http::numbers::{self, is_tag, take_many};
 use crate::http::problem::Problem;
+use crate::http::take_failure::{BUSY, FULL, TakeFailure};
 use crate::http::{body, ids, params};
 use crate::routes::Route;
 use crate::security::access::Permission;
@@ -30,7 +30,7 @@ use crate::stats::trouble::Cause;
 const MOST_OF_FORM: usize = 4 << 10;
 
 /// The parameters of a request.
-struct Asked {
+struct NumberRequest {
     tag: String,
     count: usize,
 }
@@ -44,8 +44,8 @@ enum Refused {
     Failed(String, HasFailed),
 }
 
-impl Asked {
-    async fn read(app: &App, request: Request) -> Result<Asked, Refused> {
+impl NumberRequest {
+    async fn read(app: &App, request: Request) -> Result<NumberRequest, Refused> {
         let (parts, body) = request.into_parts();
         let form = form(app, &parts, body)
             .await
@@ -59,10 +59,10 @@ impl Asked {
         let tag = params::first(&params, "bizType").unwrap_or_default();
         let token = params::first(&params, "token").filter(|token| !token.is_empty());
         let token = token.map(str::as_bytes).or_else(|| bearer(&parts.headers));
-        if tag.is_empty() || app.access.may(token, Permission::Tag(tag)).is_err() {
+        if tag.is_empty() || app.access.check(token, Permission::Tag(tag)).is_err() {
             return Err(Refused::Token);
         }
-        Ok(Asked { tag: tag.to_owned(), count })
+        Ok(NumberRequest { tag: tag.to_owned(), count })
     }
 }
 
@@ -96,26 +96,26 @@ fn not_a_number(text: &str, parts: &Parts) -> Response {
 }
 
 /// tinyid's message for a failure.
-fn message(tag: &str, none: &NoNumbers) -> String {
+fn message(tag: &str, none: &TakeFailure) -> String {
     match none {
         none if none.is_unknown_tag() => format!("can not find biztype:{tag}"),
-        NoNumbers::NotReady(none) => none.0.sentence().to_owned(),
-        NoNumbers::Busy => BUSY.to_owned(),
-        NoNumbers::Full => FULL.to_owned(),
-        NoNumbers::TooMany(detail) => (*detail).to_owned(),
-        NoNumbers::Ending => "the service is ending".to_owned(),
+        TakeFailure::NotReady(none) => none.0.sentence().to_owned(),
+        TakeFailure::Busy => BUSY.to_owned(),
+        TakeFailure::Full => FULL.to_owned(),
+        TakeFailure::TooMany(detail) => (*detail).to_owned(),
+        TakeFailure::Ending => "the service is ending".to_owned(),
         // Any client may read the message, so it does not name the database.
-        NoNumbers::Source(error) => Cause::of(error).sentence().to_owned(),
-        NoNumbers::Take(error) => error.to_string(),
+        TakeFailure::Source(error) => Cause::of(error).sentence().to_owned(),
+        TakeFailure::Take(error) => error.to_string(),
     }
 }
 
 async fn ids(app: &'static App, request: Request) -> Result<Ids, Refused> {
-    let Asked { tag, count } = Asked::read(app, request).await?;
+    let NumberRequest { tag, count } = NumberRequest::read(app, request).await?;
     let taken = if is_tag(app.options.table, &tag) {
         take_many(app, &tag, count).await
     } else {
-        Err(NoNumbers::Source(no_such_tag(app, &tag)))
+        Err(TakeFailure::Source(no_such_tag(app, &tag)))
     };
     let ids = taken.map_err(|none| {
         let message = format!("error query segmentId: {}", message(&tag, &none));
@@ -158,11 +158,11 @@ impl SegmentId {
 }
 
 async fn segment(app: &'static App, request: Request) -> Result<SegmentId, Refused> {
-    let Asked { tag, .. } = Asked::read(app, request).await?;
+    let NumberRequest { tag, .. } = NumberRequest::read(app, request).await?;
     let result = if is_tag(app.options.table, &tag) {
         numbers::load(app, &tag, None).await
     } else {
-        Err(NoNumbers::Source(no_such_tag(app, &tag)))
+        Err(TakeFailure::Source(no_such_tag(app, &tag)))
     };
     let segment = result
         .map_err(|none| Refused::Failed(message(&tag, &none), HasFailed(none.is_failure())))?;
@@ -198,7 +198,9 @@ impl Refused {
         match self {
             Refused::Malformed(response) => response,
             Refused::Token => answer(None::<()>, 5, "token is error"),
-            Refused::Failed(message, failed) => noted(answer(None::<()>, 6, &message), failed),
+            Refused::Failed(message, failed) => {
+                with_outcome(answer(None::<()>, 6, &message), failed)
+            }
         }
     }
 
@@ -206,13 +208,13 @@ impl Refused {
         match self {
             Refused::Malformed(response) => response,
             Refused::Token => simple(""),
-            Refused::Failed(_, failed) => noted(simple(""), failed),
+            Refused::Failed(_, failed) => with_outcome(simple(""), failed),
         }
     }
 }
 
 /// Records in the answer whether it is a failure, because tinyid's status is always 200.
-fn noted(mut answer: Response, failed: HasFailed) -> Response {
+fn with_outcome(mut answer: Response, failed: HasFailed) -> Response {
     answer.extensions_mut().insert(failed);
     answer
 }
@@ -265,7 +267,7 @@ pub(crate) struct NextSegmentId {
 )]
 pub(crate) async fn next_id(State(app): State<&'static App>, request: Request) -> Response {
     match ids(app, request).await {
-        Ok(ids) => ids::shaped(&ids::TINYID, ids),
+        Ok(ids) => ids::response_in_shape(&ids::TINYID, ids),
         Err(refused) => refused.answer(),
     }
 }
@@ -285,7 +287,7 @@ pub(crate) async fn next_id(State(app): State<&'static App>, request: Request) -
 )]
 pub(crate) async fn next_id_simple(State(app): State<&'static App>, request: Request) -> Response {
     match ids(app, request).await {
-        Ok(ids) => ids::shaped(&ids::LIST, ids),
+        Ok(ids) => ids::response_in_shape(&ids::LIST, ids),
         Err(refused) => refused.simple(),
     }
 }

@@ -13,8 +13,8 @@ use crate::app::health::Health;
 use crate::app::refusal::refusal;
 use crate::app::tags;
 use crate::http::describe::Problems;
+use crate::http::operator_access::is_administrator;
 use crate::http::problem::Problem;
-use crate::http::viewer::is_administrator;
 use crate::routes::Route;
 use crate::stats::requests::HasFailed;
 
@@ -44,7 +44,7 @@ pub(crate) struct Ready {
 )]
 pub(crate) async fn ready(State(app): State<&'static App>, headers: HeaderMap) -> Response {
     let health = is_administrator(app, &headers)
-        .then(|| Health::of(app, &tags::all(app), &app.series_states()));
+        .then(|| Health::of(app, &tags::states(app), &app.series_states()));
     let Some(refusal) = refusal(app) else {
         let conditions = health.map(|health| health.conditions);
         return Json(Ready { ready: true, conditions }).into_response();

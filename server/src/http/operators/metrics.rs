@@ -20,7 +20,7 @@ use crate::app::series::SeriesState;
 use crate::app::supply::{self, Supply};
 use crate::app::tags::{self, TagState};
 use crate::http::describe::Problems;
-use crate::http::viewer::{MayNotLook, may_read_metrics};
+use crate::http::operator_access::{AccessDenied, check_metrics};
 use crate::process::{output, threads};
 use crate::routes::Route;
 use crate::security::tls::Tls;
@@ -46,10 +46,10 @@ const MOST: usize = 5000;
 pub(crate) async fn metrics(
     State(app): State<&'static App>,
     headers: HeaderMap,
-) -> Result<Response, MayNotLook> {
-    may_read_metrics(app, &headers)?;
+) -> Result<Response, AccessDenied> {
+    check_metrics(app, &headers)?;
     let mut families = Families::default();
-    let (tags, series) = (tags::all(app), app.series_states());
+    let (tags, series) = (tags::states(app), app.series_states());
     // Before the database: a service that is ready has heard from it.
     let health = Health::of(app, &tags, &series);
     families.service(app);
@@ -171,7 +171,7 @@ impl Families {
     }
 
     fn readings(&mut self, app: &App) {
-        let all = app.watch.readings.all().into_iter();
+        let all = app.watch.readings.outcomes().into_iter();
         let all: Vec<(Metric, Reading)> =
             all.map(|(what, reading)| (labelled(&[("what", what.label())]), reading)).collect();
         self.gauges(
@@ -199,7 +199,7 @@ impl Families {
         self.gauge("uidring_ready", "1 if /readyz answers 200.", f64::from(health.ready));
         let conditions: Vec<(Metric, bool)> = Kind::ALL
             .into_iter()
-            .map(|kind| (labelled(&[("kind", kind.word())]), health.has(kind)))
+            .map(|kind| (labelled(&[("kind", kind.json_name())]), health.has(kind)))
             .collect();
         let help = "1 if it is so: what the page and /v1/status say in a sentence.";
         self.gauges("uidring_condition", help, &conditions, &|&is_so| Some(f64::from(is_so)));
@@ -236,7 +236,10 @@ impl Families {
         for CommandTotals { command, kinds, failures } in commands::totals(threads.clone()) {
             failed.push((labelled(&[("command", command)]), failures));
             for (kind, count) in kinds {
-                answers.push((labelled(&[("command", command), ("answer", kind.word())]), count));
+                answers.push((
+                    labelled(&[("command", command), ("answer", kind.error_prefix())]),
+                    count,
+                ));
             }
         }
         if answers.is_empty() {

@@ -16,12 +16,12 @@ use crate::app::condition::Level;
 use crate::app::health::Health;
 use crate::app::supply::title;
 use crate::http::describe::Problems;
+use crate::http::operator_access::{AccessDenied, check_admin};
 use crate::http::operators::chart::charts;
 use crate::http::operators::status::{Answers, Database, Event, Generator, Status};
 use crate::http::operators::tables::{self, failing};
 use crate::http::operators::view::View;
 use crate::http::problem::Problem;
-use crate::http::viewer::{MayNotLook, may_look};
 use crate::routes::Route;
 use crate::text::{clock, grouped, length};
 
@@ -64,8 +64,8 @@ pub(crate) async fn page(
     State(app): State<&'static App>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-) -> Result<Result<Response, Problem>, MayNotLook> {
-    may_look(app, &headers)?;
+) -> Result<Result<Response, Problem>, AccessDenied> {
+    check_admin(app, &headers)?;
     let headers: [(HeaderName, &str); 5] = [
         (CONTENT_TYPE, "text/html;charset=UTF-8"),
         (CONTENT_SECURITY_POLICY, POLICY),
@@ -74,12 +74,13 @@ pub(crate) async fn page(
         (REFERRER_POLICY, "no-referrer"),
     ];
     let view = View::read(query.as_deref(), ROWS);
-    Ok(view
-        .map(|view| (headers, whole(&Status::of(app, &view), &view).into_string()).into_response()))
+    Ok(view.map(|view| {
+        (headers, document(&Status::of(app, &view), &view).into_string()).into_response()
+    }))
 }
 
-fn whole(status: &Status, view: &View) -> Markup {
-    let word = word(status.health.level);
+fn document(status: &Status, view: &View) -> Markup {
+    let name = level_name(status.health.level);
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -88,7 +89,7 @@ fn whole(status: &Status, view: &View) -> Markup {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title {
-                    (word) @if status.tags_failing > 0 { ", " (failing(status)) }
+                    (name) @if status.tags_failing > 0 { ", " (failing(status)) }
                     " · " (visible(&status.name)) " · uidring"
                 }
                 link rel="icon" href="data:,";
@@ -133,7 +134,7 @@ fn explained(alert: &str) -> String {
 /// The conditions, the worst first. A reason or an advice that several share is shown once: the
 /// first with its reason, the last with the advice. Those of tags and series are in their tables.
 fn health(health: &Health) -> Markup {
-    let word = word(health.level);
+    let name = level_name(health.level);
     let conditions = &health.conditions;
     let is_first = |index: usize| {
         let why = &conditions[index].why;
@@ -144,15 +145,15 @@ fn health(health: &Health) -> Markup {
         behind.all(|condition| condition.kind.is_in_table() || condition.advice != advice)
     };
     html! {
-        div #health role="status" aria-live="polite" class=(word) {
-            strong { (word) } " "
+        div #health role="status" aria-live="polite" class=(name) {
+            strong { (name) } " "
             ul {
                 @if conditions.is_empty() { li { (health.text) } }
                 @for (index, condition) in conditions.iter().enumerate() {
                     li .condition {
                         @if condition.kind.is_in_table() || !is_first(index) {
                             (condition.text)
-                        } @else { (condition.whole()) }
+                        } @else { (condition.sentence()) }
                         @if !condition.kind.is_in_table() && is_last(index, condition.advice) {
                             " " i { (condition.advice) }
                         }
@@ -167,7 +168,7 @@ fn health(health: &Health) -> Markup {
 }
 
 /// The name of the level. It is also the CSS class.
-fn word(level: Level) -> &'static str {
+fn level_name(level: Level) -> &'static str {
     match level {
         Level::Ok => "Healthy",
         Level::Warning => "Warning",
@@ -189,7 +190,7 @@ fn facts(status: &Status) -> Markup {
                 div {
                     dt { (title(generator.kind)) }
                     dd id={ "state-" (generator.kind) } class=[generator.class()] {
-                        (generator.told())
+                        (generator.availability())
                     }
                 }
                 @if generator.worker.is_some() {
@@ -226,7 +227,7 @@ fn worker(generator: &Generator) -> String {
 /// The time of the next UID. What lies ready behind it is ahead of the clock, which is as it should
 /// be.
 fn time(generator: &Generator) -> String {
-    let off = |seconds: f64, word: &str| format!("{} {word} the clock", length(seconds));
+    let off = |seconds: f64, name: &str| format!("{} {name} the clock", length(seconds));
     match (generator.ahead, generator.lag) {
         (ahead, _) if ahead >= LITTLE => off(ahead, "ahead of"),
         (_, lag) if lag >= LITTLE => off(lag, "behind"),
@@ -249,7 +250,7 @@ fn answers(answers: &[Answers]) -> Markup {
 
 impl Generator {
     /// Whether its UIDs are given.
-    fn told(&self) -> String {
+    fn availability(&self) -> String {
         match (self.state, &self.lease_until) {
             ("ok", _) => "given".to_owned(),
             ("empty", _) => "NOT GIVEN".to_owned(),

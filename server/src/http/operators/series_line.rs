@@ -45,7 +45,7 @@ pub(crate) struct SeriesLine {
 
 impl SeriesLine {
     pub(crate) fn of(of: SeriesState, rate: impl Fn(&str, TagCount) -> TagRate) -> SeriesLine {
-        let state = of.word();
+        let state = of.state_name();
         let SeriesState { name, scopes, takes, supply, is_shared, full, nearly_full, .. } = of;
         let count = TagCount { here: takes.taken, to_clients: 0 };
         SeriesLine {

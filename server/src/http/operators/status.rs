@@ -15,11 +15,11 @@ use crate::app::health::Health;
 use crate::app::supply::{self, Generators};
 use crate::app::tags;
 use crate::http::describe::Problems;
+use crate::http::operator_access::{AccessDenied, check_admin};
 use crate::http::operators::series_line::SeriesLine;
 use crate::http::operators::tag_line::{TagLine, micros, seconds};
 use crate::http::operators::view::{MAX_TAGS, View};
 use crate::http::problem::Problem;
-use crate::http::viewer::{MayNotLook, may_look};
 use crate::process::events;
 use crate::process::{output, threads};
 use crate::routes::Route;
@@ -52,8 +52,8 @@ pub(crate) async fn status(
     State(app): State<&'static App>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-) -> Result<Result<Json<Status>, Problem>, MayNotLook> {
-    may_look(app, &headers)?;
+) -> Result<Result<Json<Status>, Problem>, AccessDenied> {
+    check_admin(app, &headers)?;
     let view = View::read(query.as_deref(), MAX_TAGS);
     Ok(view.map(|view| Json(Status::of(app, &view))))
 }
@@ -186,7 +186,7 @@ pub(crate) struct Event {
 
 impl Status {
     pub(crate) fn of(app: &App, view: &View) -> Status {
-        let (states, series) = (tags::all(app), app.series_states());
+        let (states, series) = (tags::states(app), app.series_states());
         let now = SystemTime::now();
         let rates = app.watch.rates.last();
         let generators = supply::generators(app).map(|of| Generator::of(app, of)).collect();
@@ -275,12 +275,12 @@ impl Generator {
         let status = status.as_ref();
         Generator {
             kind: generators.kind,
-            state: supply.word(),
+            state: supply.state_name(),
             problem: supply.why().map(|why| why.text.clone()),
             advice: supply.why().map(|why| why.cause.advice()),
             worker: status.map(|status| status.worker_id),
             workers_left: status.and_then(|status| status.worker_ids_left),
-            is_leased: !is_own || app.options.generator.terms().lease.is_some(),
+            is_leased: !is_own || app.options.generator.registry_config().lease.is_some(),
             lease_until: status.and_then(|status| status.reserved_until).map(rfc3339),
             layout: generators.uids.map(|uids| uids.layout().to_string()),
             time_ends: status.map(|status| rfc3339(status.expires_at)),

@@ -92,14 +92,14 @@ fn rows(tags: &[TagLine], is_told: bool) -> Markup {
         @for ((tag, reason), before) in tags.iter().zip(&reasons).zip(before) {
             (row(tag, reason.is_some() && reason == before))
             @if let Some((text, advice)) = reason.as_ref().filter(|_| reason != before) {
-                (below(columns, tag.class(), text, advice))
+                (reason_row(columns, tag.class(), text, advice))
             }
         }
     }
 }
 
 /// The reason of the row above it.
-fn below(columns: usize, class: Option<&str>, text: &str, advice: &str) -> Markup {
+fn reason_row(columns: usize, class: Option<&str>, text: &str, advice: &str) -> Markup {
     html! {
         tr .reason .failing[class == Some("failing")] .warned[class == Some("warned")] {
             td colspan=(columns) { p { (text) @if !advice.is_empty() { " " i { (advice) } } } }
@@ -212,7 +212,7 @@ pub(crate) fn series(status: &Status) -> Markup {
                             @for (line, reason) in series.iter().zip(&reasons).take(SERIES) {
                                 (series_row(line))
                                 @if let Some(reason) = reason {
-                                    (below(COLUMNS.len(), class(line.state), reason,
+                                    (reason_row(COLUMNS.len(), class(line.state), reason,
                                         line.advice.filter(|_| reason != TOLD).unwrap_or_default()))
                                 }
                             }

@@ -55,7 +55,7 @@ impl TagLine {
         now: SystemTime,
         rate: impl Fn(&str, TagCount) -> TagRate,
     ) -> TagLine {
-        let (count, word, supply) = (state.count(), state.word(), state.supply());
+        let (count, word, supply) = (state.count(), state.state_name(), state.supply());
         let is_failing = state.kind().is_some();
         let TagState { name, status, loads, .. } = state;
         let age = loads.last.and_then(|last| now.duration_since(last.at).ok());

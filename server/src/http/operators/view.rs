@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use axum::http::StatusCode;
 
 use crate::http::operators::tag_line::TagLine;
-use crate::http::params::{named, number};
+use crate::http::params::{number, parse};
 use crate::http::problem::Problem;
 
 /// The most tags in one answer.
@@ -55,7 +55,7 @@ impl View {
         let names = ["tag", "sort", "offset", "limit"];
         let (tag, key, is_descending, offset) = (String::new(), Key::Tag, false, 0);
         let mut view = View { tag, key, is_descending, offset, limit, usual_limit: limit };
-        for (name, value) in named(query.unwrap_or_default(), &names)? {
+        for (name, value) in parse(query.unwrap_or_default(), &names)? {
             match &*name {
                 "tag" => view.tag = value.into_owned(),
                 "sort" => (view.key, view.is_descending) = order(&value)?,

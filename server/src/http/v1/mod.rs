@@ -36,12 +36,12 @@ fn visible<'a>(
     headers: &'a HeaderMap,
 ) -> Result<impl Fn(Permission<'_>) -> bool + 'a, Problem> {
     let token = bearer(headers);
-    let is_admin = match app.access.may(token, Permission::Admin) {
+    let is_admin = match app.access.check(token, Permission::Admin) {
         Ok(()) => true,
         Err(Denied::NotAllowed) => false,
         Err(denied) => return Err(denied.into()),
     };
-    Ok(move |permission: Permission<'_>| is_admin || app.access.may(token, permission).is_ok())
+    Ok(move |permission: Permission<'_>| is_admin || app.access.check(token, permission).is_ok())
 }
 
 /// The answer to a request to create what has this row. What is new has its numbers at `place`.

@@ -11,13 +11,13 @@ use uidring::series::{SeriesDefinition, SeriesError, SeriesRecord};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::app::series::NoSeries;
+use crate::app::series::SeriesFailure;
 use crate::config::limits::{MAX_COUNTERS, MAX_IDS};
 use crate::http::bearer::bearer;
 use crate::http::body::{self, Number};
 use crate::http::describe::{Problems, number_or_text};
 use crate::http::idempotency::Repeatable;
-use crate::http::numbers::{apart, one_list, turn};
+use crate::http::numbers::{acquire_permit, one_list, run_blocking};
 use crate::http::problem::{Details, Problem};
 use crate::http::series_numbers::{self, GivenNumbers, Wanted};
 use crate::http::series_problem;
@@ -28,15 +28,15 @@ use crate::routes::Route;
 use crate::security::access::Permission;
 
 /// The series in the path.
-fn named(path: NamePath) -> Result<String, Problem> {
+fn series_name(path: NamePath) -> Result<String, Problem> {
     let name = name_in(path, series_numbers::bad_name)?;
     series_numbers::check_name(&name)?;
     Ok(name)
 }
 
 /// The problem that `error` is for this client.
-fn told(app: &App, headers: &HeaderMap, error: impl Into<NoSeries>) -> Problem {
-    series_problem::told(app, bearer(headers), error.into())
+fn problem(app: &App, headers: &HeaderMap, error: impl Into<SeriesFailure>) -> Problem {
+    series_problem::for_client(app, bearer(headers), error.into())
 }
 
 /// What to take. All of it is optional.
@@ -110,33 +110,34 @@ pub(crate) async fn take(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let name = named(path)?;
-    app.access.may(bearer(&headers), Permission::Series(&name))?;
+    let name = series_name(path)?;
+    app.access.check(bearer(&headers), Permission::Series(&name))?;
     let form = negotiate::form_of_texts(&headers)?;
     let title = "the body does not say which numbers to take";
     let fields = "has scope, date and n, or is {}";
     let wanted: WantedNumbers = body::json(app, &headers, body, title, fields).await?;
     let wanted = wanted.read()?;
     let repeatable = Repeatable::of(&headers, &wanted)?;
-    let room = series_numbers::Room::reserve(app, wanted.count).await?;
-    let told = |error| told(app, &headers, error);
-    let series = series_numbers::find(app, name).await?.map_err(told)?;
+    let room = series_numbers::AnswerMemory::reserve(app, wanted.count).await?;
+    let problem = |error| problem(app, &headers, error);
+    let series = series_numbers::find(app, name).await?.map_err(problem)?;
     let Some(repeatable) = repeatable else {
-        let numbers = series_numbers::take(app, &series, wanted).await?.map_err(told)?;
+        let numbers = series_numbers::take(app, &series, wanted).await?.map_err(problem)?;
         app.counters().series_numbers.add(numbers.len() as u64);
         return Ok(room.answer(form, numbers));
     };
     let (known, request) = (series.generator.clone(), repeatable.request.clone());
-    let recalled = apart(&app.calls, move || known.recall(&request)).await?;
-    if let Some(remembered) = recalled.map_err(|error| told(error.into()))? {
+    let recalled = run_blocking(&app.calls, move || known.recall(&request)).await?;
+    if let Some(remembered) = recalled.map_err(|error| problem(error.into()))? {
         return repeatable.answer(form, remembered);
     }
-    let numbers = series_numbers::take(app, &series, wanted).await?.map_err(told)?;
+    let numbers = series_numbers::take(app, &series, wanted).await?.map_err(problem)?;
     app.counters().series_numbers.add(numbers.len() as u64);
     let body = series_numbers::body(numbers);
     let (request, asked) = (repeatable.request.clone(), repeatable.asked.clone());
     let remember = move || series.generator.remember(&request, &asked, &body);
-    let remembered = apart(&app.calls, remember).await?.map_err(|error| told(error.into()))?;
+    let remembered =
+        run_blocking(&app.calls, remember).await?.map_err(|error| problem(error.into()))?;
     repeatable.answer(form, remembered)
 }
 
@@ -150,8 +151,8 @@ pub(crate) async fn list(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let is_visible = visible(app, &headers)?;
-    let listed = one_list(app, || Ok::<_, NoSeries>(app.series.all()?.list()?)).await?;
-    let (records, _turn) = listed.map_err(|error| told(app, &headers, error))?;
+    let listed = one_list(app, || Ok::<_, SeriesFailure>(app.series.open()?.list()?)).await?;
+    let (records, _turn) = listed.map_err(|error| problem(app, &headers, error))?;
     let shown = records.iter().filter(|record| is_visible(Permission::Series(&record.name)));
     let series = shown.map(|record| SeriesRow::of(record, None)).collect();
     Ok(Json(SeriesRows { series }).into_response())
@@ -179,14 +180,14 @@ pub(crate) async fn show(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Json<SeriesRow>, Problem> {
-    let name = named(path)?;
+    let name = series_name(path)?;
     let token = bearer(&headers);
-    if app.access.may(token, Permission::Admin).is_err() {
-        app.access.may(token, Permission::Series(&name))?;
+    if app.access.check(token, Permission::Admin).is_err() {
+        app.access.check(token, Permission::Series(&name))?;
     }
     let counters_turn = if has_counters(query.as_deref())? {
-        app.access.may(token, Permission::Admin)?;
-        Some(turn(&app.counter_reads).await?)
+        app.access.check(token, Permission::Admin)?;
+        Some(acquire_permit(&app.counter_reads).await?)
     } else {
         None
     };
@@ -199,10 +200,10 @@ pub(crate) async fn show(
         if counters.as_ref().is_some_and(|counters| counters.len() > MAX_COUNTERS) {
             return Ok(Err(too_many_counters(&name)));
         }
-        Ok::<_, NoSeries>(Ok(SeriesRow::of(&series.record()?, counters)))
+        Ok::<_, SeriesFailure>(Ok(SeriesRow::of(&series.record()?, counters)))
     };
-    let row = apart(&app.calls, read).await?;
-    row.map_err(|error| told(app, &headers, error))?.map(Json)
+    let row = run_blocking(&app.calls, read).await?;
+    row.map_err(|error| problem(app, &headers, error))?.map(Json)
 }
 
 fn too_many_counters(name: &str) -> Problem {
@@ -250,7 +251,7 @@ pub(crate) struct NewSeries {
 
 /// What was asked for, with its numbers read.
 #[derive(Clone)]
-struct Asked {
+struct RequestedSeries {
     definition: SeriesDefinition,
     time_zone: Option<String>,
     gapless: Option<bool>,
@@ -260,7 +261,7 @@ struct Asked {
 }
 
 impl NewSeries {
-    fn read(self) -> Result<Asked, Problem> {
+    fn read(self) -> Result<RequestedSeries, Problem> {
         let NewSeries { pattern, time_zone, gapless, fiscal_year, step, first } = self;
         let definition = SeriesDefinition::new(&pattern).map_err(|error| {
             Problem::bad_request("bad-pattern", "there can be no such pattern")
@@ -269,11 +270,11 @@ impl NewSeries {
         })?;
         let step = step.map(|step| step.value("step")).transpose()?;
         let first = first.map(|first| first.value("first")).transpose()?;
-        Ok(Asked { definition, time_zone, gapless, fiscal_year, step, first })
+        Ok(RequestedSeries { definition, time_zone, gapless, fiscal_year, step, first })
     }
 }
 
-impl Asked {
+impl RequestedSeries {
     /// The definition, in which what was left out is as it is `there`.
     fn definition(self, there: Option<&SeriesRecord>) -> SeriesDefinition {
         let there = there.map(|there| &there.newest().definition);
@@ -320,24 +321,24 @@ pub(crate) async fn create(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let name = named(path)?;
-    app.access.may(bearer(&headers), Permission::Admin)?;
+    let name = series_name(path)?;
+    app.access.check(bearer(&headers), Permission::Admin)?;
     let title = "the body does not describe a series";
     let fields = "has pattern, and may have time_zone, gapless, fiscal_year, step and first";
     let new: NewSeries = body::json(app, &headers, body, title, fields).await?;
     let asked = new.read()?;
     let create = move || {
-        let series = app.series.all()?;
+        let series = app.series.open()?;
         let there = match series.get(&name) {
             Ok(there) => Some(there.record()?),
             Err(SeriesError::NoSuchSeries { .. }) => None,
-            Err(error) => return Err(NoSeries::from(error)),
+            Err(error) => return Err(SeriesFailure::from(error)),
         };
         let record = series.create(&name, asked.definition(there.as_ref()))?.record()?;
         Ok((there.is_some(), record))
     };
-    let result = apart(&app.calls, create).await?;
-    let (was_there, record) = result.map_err(|error| told(app, &headers, error))?;
+    let result = run_blocking(&app.calls, create).await?;
+    let (was_there, record) = result.map_err(|error| problem(app, &headers, error))?;
     // A name needs no escapes.
     let place = format!("/v1/series/{}/numbers", record.name);
     Ok(created(was_there, SeriesRow::of(&record, None), place))

@@ -24,13 +24,13 @@ use crate::security::access::Permission;
 
 /// The tag in the path, if the client may take from it.
 fn allowed(app: &App, path: NamePath, headers: &HeaderMap) -> Result<String, Problem> {
-    let tag = named(app, path)?;
-    app.access.may(bearer(headers), Permission::Tag(&tag))?;
+    let tag = tag_name(app, path)?;
+    app.access.check(bearer(headers), Permission::Tag(&tag))?;
     Ok(tag)
 }
 
 /// The tag in the path.
-fn named(app: &App, path: NamePath) -> Result<String, Problem> {
+fn tag_name(app: &App, path: NamePath) -> Result<String, Problem> {
     let bad = |tag: &str, detail: &str| {
         Problem::bad_request("bad-tag", "there can be no such tag here").detail(detail).value(tag)
     };
@@ -68,7 +68,7 @@ pub(crate) async fn take(
     let form = negotiate::form(&headers)?;
     let numbers = numbers::take_many(app, &tag, count).await?;
     app.counters().numbers.add(count as u64);
-    Ok(ids::written(form, &ids::NUMBERS, numbers))
+    Ok(ids::response(form, &ids::NUMBERS, numbers))
 }
 
 /// Numbers of a tag.
@@ -241,8 +241,8 @@ pub(crate) async fn create(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let tag = named(app, path)?;
-    app.access.may(bearer(&headers), Permission::Admin)?;
+    let tag = tag_name(app, path)?;
+    app.access.check(bearer(&headers), Permission::Admin)?;
     let fields = "has first, step, max_step and description, or is {}";
     let title = "the body does not describe a tag";
     let new: NewTag = body::json(app, &headers, body, title, fields).await?;

@@ -41,14 +41,14 @@ pub(crate) async fn take(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    app.access.may(bearer(&headers), Permission::Uids)?;
+    app.access.check(bearer(&headers), Permission::Uids)?;
     let count = params::count(query.as_deref())?;
     let form = negotiate::form(&headers)?;
     let uids = numbers::take_uids(app, ("uids", app.uids()?), count).await?;
     app.counters().uids.add(count as u64);
     Ok(match &app.masked {
-        None => ids::written(form, &ids::UIDS, uids),
-        Some(masked) => ids::written(form, &ids::UIDS, MaskedIds::new(uids, masked)),
+        None => ids::response(form, &ids::UIDS, uids),
+        Some(masked) => ids::response(form, &ids::UIDS, MaskedIds::new(uids, masked)),
     })
 }
 
@@ -90,7 +90,7 @@ pub(crate) async fn explain(
     let Path(text) = path?;
     if app.masked.is_some() {
         // The answer has all that a mask hides.
-        app.access.may(bearer(&headers), Permission::Admin)?;
+        app.access.check(bearer(&headers), Permission::Admin)?;
     }
     let number = params::number(&text, Uid::MAX.get()).and_then(Uid::new);
     let asked = number.ok_or_else(|| {

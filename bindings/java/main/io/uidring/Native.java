@@ -68,7 +68,7 @@ final class Native {
     static native long workerId(long handle);
 
     /** The layout, and the worker id or how the generator has ended. */
-    static native String shownUids(long handle);
+    static native String describeUids(long handle);
 
     static native String uidStatus(long handle);
 
@@ -95,7 +95,7 @@ final class Native {
     static native String[] next(long handle, String name, String scope, String date);
 
     /** The next number of today if it is in memory, else null. */
-    static native String[] nextAtHand(long handle, String name, String scope);
+    static native String[] tryNext(long handle, String name, String scope);
 
     static native String[] nextMany(
             long handle, String name, long count, String scope, String date);

@@ -132,7 +132,7 @@ public final class Series implements AutoCloseable {
             if (!Waits.isVirtual()) {
                 return number(Native.next(handle, name, scope, day), 0);
             }
-            String[] next = day == null ? Native.nextAtHand(handle, name, scope) : null;
+            String[] next = day == null ? Native.tryNext(handle, name, scope) : null;
             return number(next != null ? next
                     : Waits.apart(() -> Native.next(handle, name, scope, day)), 0);
         } finally {

@@ -241,7 +241,7 @@ public final class UidGenerator implements AutoCloseable {
     @Override
     public String toString() {
         try {
-            return "UidGenerator[" + Native.shownUids(handle) + ']';
+            return "UidGenerator[" + Native.describeUids(handle) + ']';
         } finally {
             Reference.reachabilityFence(this);
         }

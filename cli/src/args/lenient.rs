@@ -25,7 +25,7 @@ pub(crate) fn parsed<C: Parser>() -> Result<C, clap::Error> {
 }
 
 fn parsed_from<C: Parser>(args: &[OsString]) -> Result<C, clap::Error> {
-    let args = &uidring_args::respelt(&C::command(), args.iter().cloned());
+    let args = &uidring_args::normalize_options(&C::command(), args.iter().cloned());
     let error = match negative::parsed::<C>(args) {
         Err(error) if error.kind() == ErrorKind::UnknownArgument => error,
         parsed => return parsed,

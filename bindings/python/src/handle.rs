@@ -1,4 +1,4 @@
-//! [`Held`]: what an object of Python holds of the library, and how it is opened.
+//! [`Handle`]: what an object of Python holds of the library, and how it is opened.
 
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
@@ -9,23 +9,23 @@ use pyo3::{PyClass, PyClassInitializer};
 use uidring_bindings::{Close, Error, Open};
 
 use crate::convert;
-use crate::errors::apart;
+use crate::errors::detached;
 
 /// A handle of the library. The last one of a generator waits for the store when it is dropped.
 /// Other threads run Python meanwhile.
 #[derive(Debug)]
-pub struct Held<T: Send>(ManuallyDrop<T>);
+pub struct Handle<T: Send>(ManuallyDrop<T>);
 
-impl<T: Send> Held<T> {
-    pub fn new(handle: T) -> Held<T> {
-        Held(ManuallyDrop::new(handle))
+impl<T: Send> Handle<T> {
+    pub fn new(handle: T) -> Handle<T> {
+        Handle(ManuallyDrop::new(handle))
     }
 }
 
-impl<T: Close> Held<T> {
+impl<T: Close> Handle<T> {
     /// Closes what the object holds. Other threads run Python meanwhile.
     pub fn close(&self, py: Python<'_>) -> PyResult<()> {
-        apart(py, || self.0.close())
+        detached(py, || self.0.close())
     }
 }
 
@@ -33,7 +33,7 @@ impl<T: Close> Held<T> {
 pub fn open<'py, T: Open, H: PyClass + Into<PyClassInitializer<H>>>(
     address: &Bound<'py, PyAny>,
     options: Option<&Bound<'py, PyDict>>,
-    holder: impl FnOnce(Held<T>) -> H,
+    holder: impl FnOnce(Handle<T>) -> H,
 ) -> PyResult<Bound<'py, H>> {
     let py = address.py();
     let (address, options) = (convert::address(address)?, convert::options(py, options)?);
@@ -44,17 +44,17 @@ pub fn open<'py, T: Open, H: PyClass + Into<PyClassInitializer<H>>>(
 /// Python's log.
 pub fn open_with<T: Send, H: PyClass + Into<PyClassInitializer<H>>>(
     py: Python<'_>,
-    holder: impl FnOnce(Held<T>) -> H,
+    holder: impl FnOnce(Handle<T>) -> H,
     open: impl FnOnce() -> Result<T, Error> + Send,
 ) -> PyResult<Bound<'_, H>> {
     convert::tell_events(py)?;
-    let opened = apart(py, open)?;
-    let holder = Bound::new(py, holder(Held::new(opened)))?;
+    let opened = detached(py, open)?;
+    let holder = Bound::new(py, holder(Handle::new(opened)))?;
     convert::close_at_exit(holder.as_any())?;
     Ok(holder)
 }
 
-impl<T: Send> Deref for Held<T> {
+impl<T: Send> Deref for Handle<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -62,7 +62,7 @@ impl<T: Send> Deref for Held<T> {
     }
 }
 
-impl<T: Send> Drop for Held<T> {
+impl<T: Send> Drop for Handle<T> {
     fn drop(&mut self) {
         // SAFETY: Nothing uses the handle after this: `self` is going.
         let mut handle = Some(unsafe { ManuallyDrop::take(&mut self.0) });

@@ -1,4 +1,4 @@
-//! [`once`]: objects of Python that are looked up once.
+//! [`cached`]: objects of Python that are looked up once.
 //!
 //! `PyO3` has `get_or_init`, `import` and `intern!` for that. They give the interpreter away while
 //! a place is being filled. A child that another thread forks in that moment waits for the place
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
 /// The object in `place`. At the first use, `find` finds it.
-pub fn once<'py, T>(
+pub fn cached<'py, T>(
     py: Python<'py>,
     place: &PyOnceLock<Py<T>>,
     find: impl FnOnce() -> PyResult<Bound<'py, T>>,
@@ -30,7 +30,7 @@ pub fn import<'py, T: PyTypeCheck>(
     place: &PyOnceLock<Py<T>>,
     (module, name): (&str, &str),
 ) -> PyResult<Bound<'py, T>> {
-    once(py, place, || Ok(py.import(module)?.getattr(name)?.cast_into()?))
+    cached(py, place, || Ok(py.import(module)?.getattr(name)?.cast_into()?))
 }
 
 /// A name as Python keeps it for attributes.
@@ -38,7 +38,7 @@ macro_rules! interned {
     ($py:expr, $name:literal) => {{
         use pyo3::{Py, sync::PyOnceLock, types::PyString};
         static NAME: PyOnceLock<Py<PyString>> = PyOnceLock::new();
-        $crate::once::once($py, &NAME, || Ok(PyString::intern($py, $name)))
+        $crate::cached::cached($py, &NAME, || Ok(PyString::intern($py, $name)))
     }};
 }
 

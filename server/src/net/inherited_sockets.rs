@@ -11,31 +11,31 @@ use listenfd::ListenFd;
 
 /// A socket that was handed over.
 #[derive(Debug)]
-pub(crate) enum Handed {
+pub(crate) enum InheritedSocket {
     Tcp(TcpListener),
     /// With the path of its file, which is systemd's.
     Unix(UnixListener, PathBuf),
 }
 
 /// All sockets that were handed over, and their names.
-pub(crate) struct HandedOver {
+pub(crate) struct InheritedSockets {
     names: Vec<String>,
     sockets: ListenFd,
 }
 
-impl HandedOver {
+impl InheritedSockets {
     /// Reads the variables that tell of the sockets. They can be read once: this removes them.
-    pub(crate) fn receive() -> HandedOver {
+    pub(crate) fn receive() -> InheritedSockets {
         let names = env::var("LISTEN_FDNAMES").unwrap_or_default();
         let sockets = ListenFd::from_env();
         // Of variables that were meant for another process, nothing is left.
         let names = names.split(':').take(sockets.len()).map(ToOwned::to_owned).collect();
-        HandedOver { names, sockets }
+        InheritedSockets { names, sockets }
     }
 
     /// Takes the socket whose unit has `FileDescriptorName=` this `name`.
-    pub(crate) fn take(&mut self, name: &str) -> Result<Handed, String> {
-        let HandedOver { names, sockets } = self;
+    pub(crate) fn take(&mut self, name: &str) -> Result<InheritedSocket, String> {
+        let InheritedSockets { names, sockets } = self;
         let mut places = names.iter().enumerate().filter(|(_, there)| **there == name);
         let index = match (places.next(), places.next()) {
             (Some((index, _)), None) => index,
@@ -59,18 +59,18 @@ impl HandedOver {
         // Looking at a socket as one of the other kind leaves it there.
         if let Ok(Some(listener)) = sockets.take_tcp_listener(index) {
             listener.set_nonblocking(true).map_err(told)?;
-            return Ok(Handed::Tcp(listener));
+            return Ok(InheritedSocket::Tcp(listener));
         }
         let unix = sockets.take_unix_listener(index).ok().flatten();
         let listener = unix.ok_or("it is neither TCP nor a Unix socket; use ListenStream=")?;
         listener.set_nonblocking(true).map_err(told)?;
         let path = listener.local_addr().map_err(told)?.as_pathname().map(ToOwned::to_owned);
-        Ok(Handed::Unix(listener, path.ok_or("its socket has no path; give it one")?))
+        Ok(InheritedSocket::Unix(listener, path.ok_or("its socket has no path; give it one")?))
     }
 }
 
-impl fmt::Debug for HandedOver {
+impl fmt::Debug for InheritedSockets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HandedOver").field("names", &self.names).finish_non_exhaustive()
+        f.debug_struct("InheritedSockets").field("names", &self.names).finish_non_exhaustive()
     }
 }

@@ -12,7 +12,7 @@ const WINDOW: Duration = Duration::from_secs(60);
 
 /// What clients asked for lately.
 #[derive(Debug, Default)]
-pub(crate) struct Asked(Mutex<State>);
+pub(crate) struct Demand(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -40,7 +40,7 @@ impl Use {
         Use { taken, asked: Some(now), has_failed: true, error: None }
     }
 
-    fn look(&mut self, taken: u64, now: Instant) -> bool {
+    fn update(&mut self, taken: u64, now: Instant) -> bool {
         let is_asked = taken != self.taken;
         self.taken = taken;
         if is_asked {
@@ -53,14 +53,14 @@ impl Use {
 
 /// The demand that counts for readiness.
 #[derive(Debug)]
-pub(crate) struct Window {
+pub(crate) struct RecentDemand {
     pub(crate) since: Instant,
     pub(crate) tags: Vec<Box<str>>,
     pub(crate) generators: Vec<&'static str>,
     pub(crate) has_first_uses: bool,
 }
 
-impl Asked {
+impl Demand {
     fn lock(&self) -> MutexGuard<'_, State> {
         // No code panics while it holds the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -111,7 +111,7 @@ impl Asked {
     }
 
     /// Compares all counters with those of the previous call, and records what was taken meanwhile.
-    pub(crate) fn look<'a>(
+    pub(crate) fn recent<'a>(
         &self,
         tags: &[SegmentGenerator],
         generators: impl Iterator<Item = (&'static str, &'a UidGenerator)>,
@@ -125,11 +125,11 @@ impl Asked {
                 state.tags.insert(tag.tag().into(), Use::default());
             }
             if let Some(entry) = state.tags.get_mut(tag.tag()) {
-                is_asked |= entry.look(taken, now);
+                is_asked |= entry.update(taken, now);
             }
         }
         for (kind, uids) in generators {
-            is_asked |= state.generators.entry(kind).or_default().look(uids.status().taken, now);
+            is_asked |= state.generators.entry(kind).or_default().update(uids.status().taken, now);
         }
         if is_asked {
             state.last = Some(now);
@@ -138,7 +138,7 @@ impl Asked {
 
     /// The demand of the last minute. If the database `is_away`, the minute ends with the last
     /// request instead. `None` if there was none.
-    pub(crate) fn window(&self, is_away: bool) -> Option<Window> {
+    pub(crate) fn window(&self, is_away: bool) -> Option<RecentDemand> {
         let state = self.lock();
         let end = if is_away { state.last? } else { Instant::now() };
         let since = end.checked_sub(WINDOW).unwrap_or(end);
@@ -146,7 +146,7 @@ impl Asked {
         let counts = |entry: &Use| entry.asked.is_some_and(|asked| asked >= since);
         let tags = state.tags.iter().filter(|(_, entry)| counts(entry));
         let generators = state.generators.iter().filter(|(_, entry)| counts(entry));
-        Some(Window {
+        Some(RecentDemand {
             since,
             tags: tags.map(|(tag, _)| tag.clone()).collect(),
             generators: generators.map(|(kind, _)| *kind).collect(),

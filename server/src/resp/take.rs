@@ -6,19 +6,19 @@ use uidring::segment::Number;
 use uidring::series::SeriesNumber;
 
 use crate::app::App;
-use crate::app::in_flight::{Held, SLICE};
+use crate::app::in_flight::{Reservation, SLICE};
 use crate::commands::Command;
 use crate::config::limits::MAX_IDS;
 use crate::http::ids::Listed;
 use crate::http::masking::MaskedIds;
-use crate::http::no_numbers::NoNumbers;
 use crate::http::series_numbers::{self, Wanted};
+use crate::http::take_failure::TakeFailure;
 use crate::http::{numbers, params, series_problem};
-use crate::resp::asked::{Asked, text};
-use crate::resp::codec::{Arguments, shown};
+use crate::resp::codec::{Arguments, escaped};
 use crate::resp::keys;
 use crate::resp::refusal::Refusal;
 use crate::resp::reply::Reply;
+use crate::resp::request::{Request, text};
 use crate::security::access::Permission;
 use crate::stats::loads::MAX_EXACT;
 
@@ -26,31 +26,31 @@ use crate::stats::loads::MAX_EXACT;
 const EACH: usize = 80;
 
 /// The values of a list that are still to be written.
-pub(crate) struct Rest {
+pub(crate) struct RemainingValues {
     left: usize,
     /// Writes the next value, if there is one.
     write: Box<dyn FnMut(&mut Reply) -> bool + Send>,
     /// The reserved memory of a long answer.
-    held: Option<Held>,
+    reservation: Option<Reservation>,
 }
 
-impl Rest {
+impl RemainingValues {
     /// Begins a list with `count` values.
     fn new(
         reply: &mut Reply,
         count: usize,
-        held: Option<Held>,
+        reservation: Option<Reservation>,
         write: impl FnMut(&mut Reply) -> bool + Send + 'static,
-    ) -> Rest {
+    ) -> RemainingValues {
         reply.array(count);
-        Rest { left: count, write: Box::new(write), held }
+        RemainingValues { left: count, write: Box::new(write), reservation }
     }
 
     /// Writes values until there is enough to be sent. Whether there are more then. An error if the
     /// client is too slow.
     pub(crate) fn write(&mut self, reply: &mut Reply) -> io::Result<bool> {
-        if let Some(held) = &mut self.held {
-            held.check_time(self.left * EACH)?;
+        if let Some(reservation) = &mut self.reservation {
+            reservation.check_time(self.left * EACH)?;
         }
         while reply.bytes.len() < SLICE {
             if !(self.write)(reply) {
@@ -64,8 +64,8 @@ impl Rest {
 
 /// Answers a command that asks for one id or number, if that is in memory. Nearly all do. Returns
 /// whether it has answered.
-pub(crate) fn at_once(app: &App, asked: Asked<'_>, reply: &mut Reply) -> bool {
-    let Asked { token, command, arguments } = asked;
+pub(crate) fn at_once(app: &App, asked: Request<'_>, reply: &mut Reply) -> bool {
+    let Request { token, command, arguments } = asked;
     let is_one = arguments.len() == command.row().least + 1;
     let number = || {
         let tag = std::str::from_utf8(arguments.get(1)?).ok()?;
@@ -89,9 +89,9 @@ pub(crate) fn at_once(app: &App, asked: Asked<'_>, reply: &mut Reply) -> bool {
 /// Returns what of a list is still to be written.
 pub(crate) async fn in_time(
     app: &'static App,
-    asked: Asked<'_>,
+    asked: Request<'_>,
     reply: &mut Reply,
-) -> Result<Option<Rest>, Refusal> {
+) -> Result<Option<RemainingValues>, Refusal> {
     app.first_try().await;
     match asked.command {
         Command::UidNext => uids(app, asked, reply).await,
@@ -108,16 +108,16 @@ fn count(bytes: &[u8]) -> Result<usize, Refusal> {
         Refusal::error(format!(
             "value is not an integer or out of range: '{}'; a count is a whole number from 1 to \
              {MAX_IDS}",
-            shown(bytes)
+            escaped(bytes)
         ))
     })
 }
 
 async fn uids(
     app: &'static App,
-    asked: Asked<'_>,
+    asked: Request<'_>,
     reply: &mut Reply,
-) -> Result<Option<Rest>, Refusal> {
+) -> Result<Option<RemainingValues>, Refusal> {
     if !app.options.uids {
         let text = "there are no time-ordered ids here: the service has the option --uids=false";
         return Err(Refusal::error(text));
@@ -134,14 +134,14 @@ async fn uids(
 }
 
 /// Writes one id, or begins a list of ids.
-fn listed(mut ids: impl Listed, is_list: bool, reply: &mut Reply) -> Option<Rest> {
+fn listed(mut ids: impl Listed, is_list: bool, reply: &mut Reply) -> Option<RemainingValues> {
     if !is_list {
         reply.digits(ids.next().unwrap_or_default());
         return None;
     }
-    let (held, count) = (ids.held(), ids.len());
+    let (reservation, count) = (ids.reservation(), ids.len());
     let write = move |reply: &mut Reply| ids.next().map(|id| reply.digits(id)).is_some();
-    Some(Rest::new(reply, count, held, write))
+    Some(RemainingValues::new(reply, count, reservation, write))
 }
 
 /// Whether a command for an integer asks for the next one. Some clients send `INCRBY tag 1` for
@@ -152,10 +152,10 @@ fn is_by_1(arguments: Arguments<'_>) -> bool {
 
 async fn tag(
     app: &'static App,
-    asked: Asked<'_>,
+    asked: Request<'_>,
     reply: &mut Reply,
-) -> Result<Option<Rest>, Refusal> {
-    let Asked { command, arguments, .. } = asked;
+) -> Result<Option<RemainingValues>, Refusal> {
+    let Request { command, arguments, .. } = asked;
     let tag = text("a tag", arguments.get(1).unwrap_or_default())?;
     numbers::check_tag(app.options.table, tag)?;
     asked.check(app, Permission::Tag(tag))?;
@@ -164,7 +164,7 @@ async fn tag(
         return Err(Refusal::error(format!(
             "value is not an integer or out of range: '{}'; the increment is 1, and TAG.NEXT tag \
              count takes several numbers",
-            shown(arguments.get(2).unwrap_or_default())
+            escaped(arguments.get(2).unwrap_or_default())
         )));
     }
     if is_integer {
@@ -191,7 +191,7 @@ fn integer(arguments: Arguments<'_>, number: Number, reply: &mut Reply) {
 
 /// The refusal of a number that is not given as an integer, because many clients would round it.
 fn inexact(tag: &[u8], next: u64) -> Refusal {
-    let tag = shown(tag);
+    let tag = escaped(tag);
     Refusal::error(format!(
         "value is too large for an integer: the tag '{tag}' has come to {next}, and JavaScript and \
          Lua round integers above {MAX_EXACT}; take it as a text, with TAG.NEXT {tag}"
@@ -200,27 +200,27 @@ fn inexact(tag: &[u8], next: u64) -> Refusal {
 
 async fn series(
     app: &'static App,
-    asked: Asked<'_>,
+    asked: Request<'_>,
     reply: &mut Reply,
-) -> Result<Option<Rest>, Refusal> {
+) -> Result<Option<RemainingValues>, Refusal> {
     let name = text("a series", asked.arguments.get(1).unwrap_or_default())?;
     series_numbers::check_name(name)?;
     asked.check(app, Permission::Series(name))?;
     let (wanted, is_list) = wanted(asked.arguments)?;
-    let room = series_numbers::Room::reserve(app, wanted.count).await?;
-    let told = |none| series_problem::told(app, asked.token, none);
-    let series = series_numbers::find(app, name.to_owned()).await?.map_err(told)?;
-    let numbers = series_numbers::take(app, &series, wanted).await?.map_err(told)?;
+    let room = series_numbers::AnswerMemory::reserve(app, wanted.count).await?;
+    let refusal = |none| series_problem::for_client(app, asked.token, none);
+    let series = series_numbers::find(app, name.to_owned()).await?.map_err(refusal)?;
+    let numbers = series_numbers::take(app, &series, wanted).await?.map_err(refusal)?;
     app.counters().series_numbers.add(numbers.len() as u64);
     let (count, mut numbers) = (numbers.len(), numbers.into_iter().map(SeriesNumber::into_string));
     if is_list {
         let write = move |reply: &mut Reply| {
             numbers.next().map(|number| reply.bulk(number.as_bytes())).is_some()
         };
-        return Ok(Some(Rest::new(reply, count, room.held(), write)));
+        return Ok(Some(RemainingValues::new(reply, count, room.reservation(), write)));
     }
     // Where a period has no more numbers, taking one fails.
-    let number = numbers.next().ok_or(NoNumbers::Busy)?;
+    let number = numbers.next().ok_or(TakeFailure::Busy)?;
     reply.bulk(number.as_bytes());
     Ok(None)
 }

@@ -11,31 +11,31 @@ use crate::http::problem::Problem;
 use crate::security::access::{Denied, Permission};
 
 /// The answer if access is denied.
-pub(crate) struct MayNotLook(Denied);
+pub(crate) struct AccessDenied(Denied);
 
 /// Allows administrators. Without tokens, allows everybody.
-pub(crate) fn may_look(app: &App, headers: &HeaderMap) -> Result<(), MayNotLook> {
-    may(app, headers, Permission::Admin)
+pub(crate) fn check_admin(app: &App, headers: &HeaderMap) -> Result<(), AccessDenied> {
+    check(app, headers, Permission::Admin)
 }
 
 /// Allows administrators and tokens with the role `metrics`. Without tokens, allows everybody.
-pub(crate) fn may_read_metrics(app: &App, headers: &HeaderMap) -> Result<(), MayNotLook> {
-    may(app, headers, Permission::Metrics)
+pub(crate) fn check_metrics(app: &App, headers: &HeaderMap) -> Result<(), AccessDenied> {
+    check(app, headers, Permission::Metrics)
 }
 
 /// Browsers cannot send bearer tokens, so the token is also accepted as the password of HTTP basic
 /// authentication.
-fn may(app: &App, headers: &HeaderMap, permission: Permission<'_>) -> Result<(), MayNotLook> {
+fn check(app: &App, headers: &HeaderMap, permission: Permission<'_>) -> Result<(), AccessDenied> {
     if app.access.is_open() {
         return Ok(());
     }
     let token = headers.get(AUTHORIZATION).and_then(|value| token(value.as_bytes()));
-    app.access.may(token.as_deref(), permission).map_err(MayNotLook)
+    app.access.check(token.as_deref(), permission).map_err(AccessDenied)
 }
 
 /// Whether the request has an administrator's token. False if no tokens are configured.
 pub(crate) fn is_administrator(app: &App, headers: &HeaderMap) -> bool {
-    !app.access.is_open() && may_look(app, headers).is_ok()
+    !app.access.is_open() && check_admin(app, headers).is_ok()
 }
 
 fn token(value: &[u8]) -> Option<Vec<u8>> {
@@ -53,7 +53,7 @@ fn token(value: &[u8]) -> Option<Vec<u8>> {
     Some(text.split_off(colon + 1))
 }
 
-impl IntoResponse for MayNotLook {
+impl IntoResponse for AccessDenied {
     fn into_response(self) -> Response {
         let mut response = Problem::from(self.0).into_response();
         if response.headers().contains_key(WWW_AUTHENTICATE) {

@@ -7,7 +7,7 @@ use uidring::RegistryOptions;
 
 /// How a registry gives worker ids.
 #[derive(Clone, Debug, Default)]
-pub struct Terms {
+pub struct RegistryConfig {
     /// How long a lease lasts; `None` for permanent ids.
     pub lease: Option<Duration>,
     /// The part of the ids with this index, and the number of parts.
@@ -19,19 +19,19 @@ pub struct Terms {
     pub uid_generator: bool,
 }
 
-impl From<&Terms> for RegistryOptions {
-    fn from(terms: &Terms) -> RegistryOptions {
+impl From<&RegistryConfig> for RegistryOptions {
+    fn from(config: &RegistryConfig) -> RegistryOptions {
         let mut options = RegistryOptions::new();
-        if terms.uid_generator {
+        if config.uid_generator {
             return options.uid_generator();
         }
-        if let Some(duration) = terms.lease {
+        if let Some(duration) = config.lease {
             options = options.leased(duration);
         }
-        if let Some((index, of)) = terms.partition {
+        if let Some((index, of)) = config.partition {
             options = options.partition(index, of);
         }
-        if let Some(ids) = &terms.worker_ids {
+        if let Some(ids) = &config.worker_ids {
             options = options.worker_ids(ids.clone());
         }
         options

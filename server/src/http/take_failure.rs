@@ -13,7 +13,7 @@ pub(crate) const FULL: &str = "too many large answers wait for clients that do n
 
 /// Why a request gets no ids.
 #[derive(Debug)]
-pub(crate) enum NoNumbers {
+pub(crate) enum TakeFailure {
     NotReady(NotReady),
     /// The source cannot give numbers of the tag, for now or at all.
     Source(SegmentError),
@@ -28,24 +28,26 @@ pub(crate) enum NoNumbers {
     Ending,
 }
 
-impl From<NotReady> for NoNumbers {
-    fn from(none: NotReady) -> NoNumbers {
-        NoNumbers::NotReady(none)
+impl From<NotReady> for TakeFailure {
+    fn from(none: NotReady) -> TakeFailure {
+        TakeFailure::NotReady(none)
     }
 }
 
-impl NoNumbers {
+impl TakeFailure {
     /// Whether the tag does not exist.
     pub(crate) fn is_unknown_tag(&self) -> bool {
         matches!(
             self,
-            NoNumbers::Source(SegmentError::NoSuchTag { .. } | SegmentError::BadTag { .. })
-                | NoNumbers::Take(TakeError::SegmentExhausted { cause: SegmentFailure::NoSuchTag })
+            TakeFailure::Source(SegmentError::NoSuchTag { .. } | SegmentError::BadTag { .. })
+                | TakeFailure::Take(TakeError::SegmentExhausted {
+                    cause: SegmentFailure::NoSuchTag
+                })
         )
     }
 
     /// Whether the service, not the client, is at fault.
     pub(crate) fn is_failure(&self) -> bool {
-        !self.is_unknown_tag() && !matches!(self, NoNumbers::TooMany(_))
+        !self.is_unknown_tag() && !matches!(self, TakeFailure::TooMany(_))
     }
 }
