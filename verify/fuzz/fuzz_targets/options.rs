@@ -9,7 +9,7 @@ use clap::{Args, Command, FromArgMatches, ValueEnum};
 use jiff::Timestamp;
 use libfuzzer_sys::fuzz_target;
 use uidring::RegistryOptions;
-use uidring_args::{LayoutArgs, Preset, Table, RegistryConfig, epoch, lease, length, nearest};
+use uidring_args::{LayoutArgs, Preset, RegistryConfig, Table, epoch, lease, length, nearest};
 use uidring_args::{partition, some_length, worker_id, worker_ids};
 
 const CENTURY: Duration = Duration::from_secs(36_500 * 24 * 3600);
@@ -55,7 +55,11 @@ fn ids(text: &str) {
         assert!(ids.start() <= ids.end() && *ids.end() > 0);
         assert_eq!(worker_ids(&format!("{}-{}", ids.start(), ids.end())).as_ref(), Ok(ids));
     }
-    let config = RegistryConfig { partition: part.ok(), worker_ids: range.ok(), ..RegistryConfig::default() };
+    let config = RegistryConfig {
+        partition: part.ok(),
+        worker_ids: range.ok(),
+        ..RegistryConfig::default()
+    };
     let _ = RegistryOptions::from(&config);
 }
 

@@ -154,7 +154,7 @@ impl Needs {
             .max(1)
     }
 
-    /// By how much a node takes more in a peak than it has, in the unit of [`FieldWidths::capacity`].
+    /// By how much a node takes more in a peak than it has, in units of `FieldWidths::capacity`.
     fn peak_excess(&self, split: FieldWidths) -> u128 {
         (u128::from(self.peak.thousandths) * u128::from(split.tick_ms))
             .saturating_sub(split.capacity())
