@@ -75,7 +75,7 @@ impl Error {
         waited: Duration,
     ) -> StorageError {
         let what = format!("{} {name}", phrases.subject);
-        let (problem, source) = match self.or_shortage() {
+        let (problem, source) = match self.with_file_limit() {
             Error::MissingTables(source) => (phrases.missing_tables.to_owned(), source),
             Error::IncompatibleTables(source) => (phrases.incompatible_tables.to_owned(), source),
             Error::UnrelatedTables => (
@@ -106,12 +106,13 @@ impl Error {
 
     /// Says so where the system gives this process no further file: a driver's error says it in its
     /// causes, if at all, and SQLite says that the file cannot be opened.
-    fn or_shortage(self) -> Error {
+    fn with_file_limit(self) -> Error {
         match self {
             Error::Unusable { source: Some(source), .. }
             | Error::Unreachable { source: Some(source), .. }
             | Error::Other(source)
-                if is_named(&*source) || fs::File::open("/").is_err_and(|e| is_shortage(&e)) =>
+                if is_caused_by_shortage(&*source)
+                    || fs::File::open("/").is_err_and(|e| is_shortage(&e)) =>
             {
                 let problem = "this process may open no further file; raise its limit of open \
                                files, or let it hold fewer connections";
@@ -141,7 +142,7 @@ fn is_shortage(error: &io::Error) -> bool {
 }
 
 /// Whether the error or one of its causes is such a one.
-fn is_named(error: &(dyn std::error::Error + 'static)) -> bool {
+fn is_caused_by_shortage(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(error), |error| error.source());
     causes.any(|cause| cause.downcast_ref().is_some_and(is_shortage))
 }

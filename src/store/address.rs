@@ -41,7 +41,7 @@ impl Address {
         if text.trim().is_empty() || ["sqlite:", "sqlite://", "sqlite:///"].contains(&&*text) {
             return Address::Empty;
         }
-        if let Some((begin, written)) = foreign(&text) {
+        if let Some((begin, written)) = other_client(&text) {
             return Address::OtherClient(begin.to_owned(), written);
         }
         if text.starts_with("sqlite:///") && !text.starts_with("sqlite:////") {
@@ -69,7 +69,7 @@ impl Address {
 
 /// What an address of another client begins with, and how a store of that kind is written here:
 /// JDBC has `jdbc:mysql://`, SQLAlchemy `mysql+pymysql://`.
-fn foreign(text: &str) -> Option<(&str, &'static str)> {
+fn other_client(text: &str) -> Option<(&str, &'static str)> {
     let is_jdbc = text.get(..5).is_some_and(|begin| begin.eq_ignore_ascii_case("jdbc:"));
     let end = if is_jdbc {
         5 + text[5..].find(':')?

@@ -70,10 +70,10 @@ mod open_errors;
 mod opened;
 mod options;
 pub mod redis;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-mod rows;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod sql_server;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+mod sql_tables;
 mod sqlite;
 pub mod zookeeper;
 

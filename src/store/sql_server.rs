@@ -6,7 +6,7 @@ use super::error::StoreError;
 use super::kind::{AnyRegistry, Backend, Calls};
 use super::open_errors::{address_error, no_uid_generator};
 use super::options::{RegistryOptions, Table};
-use super::rows::Rows;
+use super::sql_tables::SqlTables;
 use crate::backend::sql::Error;
 #[cfg(feature = "series")]
 use crate::backend::storage_error::StorageError;
@@ -23,7 +23,7 @@ pub(super) type OnWorkerNode<D> = fn(SqlRegistry<D>) -> Box<dyn AnyRegistry>;
 struct Server<D> {
     scheme: &'static str,
     database: D,
-    rows: Rows<D>,
+    tables: SqlTables<D>,
     /// `None` where the kind of server has no such table.
     on_worker_node: Option<OnWorkerNode<D>>,
 }
@@ -38,8 +38,8 @@ pub(super) fn open<D: RegistryTables + SegmentTables>(
     let address = address.to_string_lossy();
     match at(&address) {
         Ok(database) => {
-            let rows = Rows::of(database.clone());
-            Ok(Arc::new(Server { scheme, database, rows, on_worker_node }))
+            let tables = SqlTables::of(database.clone());
+            Ok(Arc::new(Server { scheme, database, tables, on_worker_node }))
         }
         Err(error) => Err(address_error(&address, error)),
     }
@@ -66,24 +66,24 @@ impl<D: RegistryTables + SegmentTables> Backend for Server<D> {
         calls: Calls,
     ) -> Result<Box<dyn AnyRegistry>, RegistryError> {
         if !options.uid_generator {
-            return Ok(Box::new(self.rows.registry(options, calls)?));
+            return Ok(Box::new(self.tables.registry(options, calls)?));
         }
         match self.on_worker_node {
-            Some(on_worker_node) => Ok(on_worker_node(self.rows.registry(options, calls)?)),
+            Some(on_worker_node) => Ok(on_worker_node(self.tables.registry(options, calls)?)),
             None => Err(no_uid_generator(&self.name())),
         }
     }
 
     fn segments(&self, table: Table, calls: Calls) -> Result<Arc<dyn SegmentAdmin>, SegmentError> {
-        self.rows.segments(table, calls)
+        self.tables.segments(table, calls)
     }
 
     #[cfg(feature = "series")]
     fn series(&self, calls: Calls) -> Result<Arc<dyn SeriesStore>, StorageError> {
-        Ok(Arc::new(self.rows.series(calls)))
+        Ok(Arc::new(self.tables.series(calls)))
     }
 
     fn tinyid_tokens(&self, calls: Calls) -> Result<Vec<TinyIdToken>, SegmentError> {
-        self.rows.tinyid(calls).tokens()
+        self.tables.tinyid(calls).tokens()
     }
 }

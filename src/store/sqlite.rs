@@ -30,13 +30,13 @@ mod built_in {
     use crate::store::kind::{AnyRegistry, Backend, Calls};
     use crate::store::open_errors::{no_uid_generator, open_error};
     use crate::store::options::{RegistryOptions, Table};
-    use crate::store::rows::Rows;
+    use crate::store::sql_tables::SqlTables;
     use crate::sync::Arc;
 
     pub(super) fn open(path: &OsStr) -> Result<Arc<dyn Backend>, StoreError> {
         let path = Path::new(path);
         match Sqlite::at(path) {
-            Ok(file) => Ok(Arc::new(File { rows: Rows::of(file.clone()), file })),
+            Ok(file) => Ok(Arc::new(File { tables: SqlTables::of(file.clone()), file })),
             Err(error) => Err(open_error(&path.display().to_string(), error)),
         }
     }
@@ -44,7 +44,7 @@ mod built_in {
     #[derive(Debug)]
     struct File {
         file: Sqlite,
-        rows: Rows<Sqlite>,
+        tables: SqlTables<Sqlite>,
     }
 
     impl Backend for File {
@@ -62,7 +62,7 @@ mod built_in {
 
         fn on_network(&self) -> Option<Arc<dyn Backend>> {
             let file = self.file.clone().on_network();
-            Some(Arc::new(File { rows: Rows::of(file.clone()), file }))
+            Some(Arc::new(File { tables: SqlTables::of(file.clone()), file }))
         }
 
         fn renew(&self, path: &OsStr) -> Result<(), StoreError> {
@@ -78,7 +78,7 @@ mod built_in {
 
         fn for_trial(&self) -> Option<Arc<dyn Backend>> {
             let file = self.file.clone().for_trial();
-            Some(Arc::new(File { rows: Rows::of(file.clone()), file }))
+            Some(Arc::new(File { tables: SqlTables::of(file.clone()), file }))
         }
 
         fn registry(
@@ -89,7 +89,7 @@ mod built_in {
             if options.uid_generator {
                 return Err(no_uid_generator(&self.name()));
             }
-            let registry = self.rows.registry(options, calls)?;
+            let registry = self.tables.registry(options, calls)?;
             if calls.may_create {
                 registry.make()?;
             } else {
@@ -103,20 +103,20 @@ mod built_in {
             table: Table,
             calls: Calls,
         ) -> Result<Arc<dyn SegmentAdmin>, SegmentError> {
-            let source = self.rows.segments(table, calls)?;
-            let own = self.rows.own(calls);
+            let source = self.tables.segments(table, calls)?;
+            let segments = self.tables.uidring(calls);
             // The tables of others are never made, and so neither is a file for them.
             if calls.may_create && table == Table::Own {
-                own.make()?;
+                segments.make()?;
             } else {
-                own.check()?;
+                segments.check()?;
             }
             Ok(source)
         }
 
         #[cfg(feature = "series")]
         fn series(&self, calls: Calls) -> Result<Arc<dyn SeriesStore>, StorageError> {
-            let series = self.rows.series(calls);
+            let series = self.tables.series(calls);
             if calls.may_create {
                 series.make()?;
             } else {
@@ -126,8 +126,8 @@ mod built_in {
         }
 
         fn tinyid_tokens(&self, calls: Calls) -> Result<Vec<TinyIdToken>, SegmentError> {
-            self.rows.own(calls).check()?;
-            self.rows.tinyid(calls).tokens()
+            self.tables.uidring(calls).check()?;
+            self.tables.tinyid(calls).tokens()
         }
     }
 }

@@ -92,7 +92,7 @@ impl Parameters {
     }
 
     /// Takes `name=yes` out, which permits what is refused without it.
-    pub fn take_yes(&mut self, name: &str) -> Result<bool, Error> {
+    pub fn take_flag(&mut self, name: &str) -> Result<bool, Error> {
         match self.take(&[name]).as_deref() {
             None => Ok(false),
             Some("yes") => Ok(true),
@@ -175,7 +175,7 @@ mod tests {
         for half in ["cert=a", "key=b", "cert=&key=b"] {
             identity(&format!("postgres://db/ids?{half}")).unwrap_err();
         }
-        let is_untried = |url: &str| Parameters::of(url).take_yes("untried");
+        let is_untried = |url: &str| Parameters::of(url).take_flag("untried");
         assert!(!is_untried("postgres://db/ids").unwrap());
         assert!(is_untried("postgres://db/ids?untried=yes").unwrap());
         for other in ["untried=", "untried=no", "untried=true"] {

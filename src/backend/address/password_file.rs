@@ -12,7 +12,7 @@ use crate::support::audience::PerAudience;
 pub const PASSFILE: &str = "passfile";
 
 /// What an error begins with where a server refuses the user or the password.
-pub const SEE_PASSWORD: &str = "see the user and the password";
+pub const CHECK_PASSWORD: &str = "see the user and the password";
 
 /// The most bytes that a password has. A token of a cloud has a few thousand.
 const LONGEST: u64 = 64 << 10;
@@ -97,15 +97,15 @@ fn fields(line: &str) -> Vec<String> {
 
 /// `error`, with what helps where a server refuses the password: that `file` holds, if one is
 /// named.
-pub fn advised(error: Error, file: Option<&Path>) -> Error {
+pub fn with_password_advice(error: Error, file: Option<&Path>) -> Error {
     match error {
-        Error::Unusable { problem, source } if problem.starts_with(SEE_PASSWORD) => {
+        Error::Unusable { problem, source } if problem.starts_with(CHECK_PASSWORD) => {
             let problem = match file {
                 Some(path) => format!(
                     "see the user, and the password in the file {}, which is read again at each \
                      connection{}",
                     path.display(),
-                    &problem[SEE_PASSWORD.len()..]
+                    &problem[CHECK_PASSWORD.len()..]
                 ),
                 None => format!("{problem}{CHANGED}"),
             };

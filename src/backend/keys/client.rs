@@ -15,7 +15,7 @@ use super::{
     Action, Change, Deadline, Document, Entry, Error, ErrorPhrases, Fault, KeyStore, Session,
 };
 use crate::backend::StorageError;
-use crate::backend::address::password_file::advised;
+use crate::backend::address::password_file::with_password_advice;
 use crate::backend::call::NewStoreWarning;
 use crate::backend::error::random_text;
 use crate::sync::{Arc, Mutex, lock, sleep};
@@ -70,11 +70,11 @@ pub struct Transaction<'a> {
     changes: BTreeMap<String, Option<String>>,
 }
 
-/// What became of a run of a transaction.
-enum Run<T> {
+/// The outcome of a run of a transaction.
+enum Outcome<T> {
     Done(T),
     /// Others wrote first.
-    Again,
+    Retry,
 }
 
 impl<K: KeyStore> Client<K> {
@@ -99,15 +99,17 @@ impl<K: KeyStore> Client<K> {
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault<E>> + Sync,
     ) -> Result<T, E> {
         self.run(call, |transaction, deadline| {
-            let Run::Done(store) = self.begin(transaction, call)? else { return Ok(Run::Again) };
+            let Outcome::Done(store) = self.begin(transaction, call)? else {
+                return Ok(Outcome::Retry);
+            };
             let result = body(transaction)?;
             if transaction.changes.is_empty() {
                 // What a power failure may take back has not been seen.
                 if !call.is_advice {
-                    transaction.session.settle()?;
+                    transaction.session.ensure_durable()?;
                     self.note_store(store);
                 }
-                return Ok(Run::Done(result));
+                return Ok(Outcome::Done(result));
             }
             self.commit(transaction, store, deadline, result).map_err(Fault::Database)
         })
@@ -121,20 +123,22 @@ impl<K: KeyStore> Client<K> {
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault<E>> + Sync,
     ) -> Result<T, E> {
         self.run(call, |transaction, deadline| {
-            let Run::Done(_) = self.begin(transaction, call)? else { return Ok(Run::Again) };
+            let Outcome::Done(_) = self.begin(transaction, call)? else {
+                return Ok(Outcome::Retry);
+            };
             let result = body(transaction)?;
             let before = transaction.session.read(&[TRIAL])?.pop().flatten();
             let text = Document::new().with("write", transaction.write.as_str()).to_text();
             let version = before.as_ref().map(|entry| &entry.version);
             let write = Change { key: TRIAL, version, action: Action::Write(&text) };
             // Where another process tries it out in the same moment, that is as good.
-            if self.commit_or_settle(transaction.session, &[write], deadline)? {
+            if self.commit_and_resolve(transaction.session, &[write], deadline)? {
                 let entry = transaction.session.read(&[TRIAL])?.pop().flatten();
                 let version = entry.as_ref().map(|entry| &entry.version);
                 let remove = Change { key: TRIAL, version, action: Action::Remove };
-                self.commit_or_settle(transaction.session, &[remove], deadline)?;
+                self.commit_and_resolve(transaction.session, &[remove], deadline)?;
             }
-            Ok(Run::Done(result))
+            Ok(Outcome::Done(result))
         })
     }
 
@@ -149,31 +153,31 @@ impl<K: KeyStore> Client<K> {
     fn run<T: Send, E: From<StorageError> + Send>(
         &self,
         call: &Call<'_>,
-        body: impl Fn(&mut Transaction<'_>, &Deadline) -> Result<Run<T>, Fault<E>> + Sync,
+        body: impl Fn(&mut Transaction<'_>, &Deadline) -> Result<Outcome<T>, Fault<E>> + Sync,
     ) -> Result<T, E> {
         let deadline = Deadline::after(self.timeout);
         let run = || {
             let store = self.store.current()?;
-            let advised = |error| advised(error, store.password_file());
-            let mut session = store.connect(&deadline).map_err(&advised)?;
+            let with_password_advice = |error| with_password_advice(error, store.password_file());
+            let mut session = store.connect(&deadline).map_err(&with_password_advice)?;
             let mut attempt = 0;
             let result = loop {
                 let left = deadline.left();
                 let transaction = &mut Transaction::new(&mut session, attempt)?;
                 match body(transaction, &deadline) {
-                    Ok(Run::Done(result)) => break Ok(result),
+                    Ok(Outcome::Done(result)) => break Ok(result),
                     // Another run, as long as this one, would not end in time.
-                    Ok(Run::Again) if deadline.left() <= left / 2 => {
+                    Ok(Outcome::Retry) if deadline.left() <= left / 2 => {
                         break Err(Error::Overtaken.into());
                     }
-                    Ok(Run::Again) => pause(attempt),
+                    Ok(Outcome::Retry) => pause(attempt),
                     Err(fault) => break Err(fault),
                 }
                 attempt += 1;
             };
             session.end();
             result.map_err(|fault| match fault {
-                Fault::Database(error) => Fault::Database(advised(error)),
+                Fault::Database(error) => Fault::Database(with_password_advice(error)),
                 Fault::Refused(error) => Fault::Refused(error),
             })
         };
@@ -196,7 +200,7 @@ impl<K: KeyStore> Client<K> {
         &self,
         transaction: &mut Transaction<'_>,
         call: &Call<'_>,
-    ) -> Result<Run<Option<String>>, Error> {
+    ) -> Result<Outcome<Option<String>>, Error> {
         // Before the keys are read, because a clone may name the store meanwhile.
         let seen = lock(&self.seen).clone();
         let keys: Vec<&str> = [STORE].into_iter().chain(call.keys.iter().copied()).collect();
@@ -204,7 +208,7 @@ impl<K: KeyStore> Client<K> {
         let store = match transaction.read(STORE)? {
             Some(document) => match document.text("id") {
                 Some(id) => Some(id.to_owned()),
-                None => return Err(document.bad(STORE, "id")),
+                None => return Err(document.invalid_field(STORE, "id")),
             },
             None => None,
         };
@@ -221,13 +225,13 @@ impl<K: KeyStore> Client<K> {
             (None, None) if transaction.read.values().any(Option::is_some) => {
                 // Others may have named the store after its key was read and before the others.
                 if !transaction.is_as_read(STORE)? {
-                    return Ok(Run::Again);
+                    return Ok(Outcome::Retry);
                 }
                 Err(Error::problem(format!(
                     "its key {STORE} is gone, and other keys are there; put it back"
                 )))
             }
-            _ => Ok(Run::Done(store)),
+            _ => Ok(Outcome::Done(store)),
         }
     }
 
@@ -238,7 +242,7 @@ impl<K: KeyStore> Client<K> {
         store: Option<String>,
         deadline: &Deadline,
         result: T,
-    ) -> Result<Run<T>, Error> {
+    ) -> Result<Outcome<T>, Error> {
         let is_new = store.is_none();
         let store = if let Some(store) = store {
             store
@@ -261,19 +265,19 @@ impl<K: KeyStore> Client<K> {
             .chain(writes)
             .map(|(key, action)| Change { key, version: version(key), action })
             .collect();
-        if !self.commit_or_settle(*session, &all, deadline)? {
-            return Ok(Run::Again);
+        if !self.commit_and_resolve(*session, &all, deadline)? {
+            return Ok(Outcome::Retry);
         }
         self.note_store(Some(store));
         if is_new {
             self.warn_if_new();
         }
-        Ok(Run::Done(result))
+        Ok(Outcome::Done(result))
     }
 
     /// Commits the `changes`. If no answer comes, it finds out what became of them, as long as
     /// there is time.
-    fn commit_or_settle(
+    fn commit_and_resolve(
         &self,
         session: &mut dyn Session,
         changes: &[Change<'_>],
@@ -282,7 +286,7 @@ impl<K: KeyStore> Client<K> {
         match session.commit(changes) {
             Err(Error::Unreachable { problem, source }) => {
                 let unknown = Error::Unreachable { problem, source };
-                self.settle(changes, deadline).unwrap_or(Err(unknown))
+                self.resolve_commit(changes, deadline).unwrap_or(Err(unknown))
             }
             result => result,
         }
@@ -290,7 +294,11 @@ impl<K: KeyStore> Client<K> {
 
     /// Finds out whether `changes` were committed, whose commit was not answered. `None` if that
     /// cannot be found out in time.
-    fn settle(&self, changes: &[Change<'_>], deadline: &Deadline) -> Option<Result<bool, Error>> {
+    fn resolve_commit(
+        &self,
+        changes: &[Change<'_>],
+        deadline: &Deadline,
+    ) -> Option<Result<bool, Error>> {
         for attempt in 0.. {
             if deadline.left().is_zero() {
                 return None;
@@ -317,7 +325,7 @@ impl<K: KeyStore> Client<K> {
 fn was_made(session: &mut impl Session, changes: &[Change<'_>]) -> Result<bool, Error> {
     let keys: Vec<&str> = changes.iter().map(|change| change.key).collect();
     let found = session.read(&keys)?;
-    session.settle()?;
+    session.ensure_durable()?;
     Ok(changes.iter().zip(found).any(|(change, entry)| change.is_made(entry)))
 }
 

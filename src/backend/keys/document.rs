@@ -27,7 +27,7 @@ impl Document {
         match document.int("version") {
             Some(VERSION) => Ok(document),
             Some(version) => Err(Error::other_version(version, VERSION)),
-            None => Err(document.bad(key, "version")),
+            None => Err(document.invalid_field(key, "version")),
         }
     }
 
@@ -46,7 +46,7 @@ impl Document {
     /// The integer `name` of the document at `key`, which is not below 0.
     pub fn number(&self, key: &str, name: &str) -> Result<u64, Error> {
         let number = self.int(name).and_then(|number| u64::try_from(number).ok());
-        number.ok_or_else(|| self.bad(key, name))
+        number.ok_or_else(|| self.invalid_field(key, name))
     }
 
     /// The text `name`, if it is one.
@@ -60,7 +60,7 @@ impl Document {
     }
 
     /// The error of a document at `key` whose member `name` is not as it must be.
-    pub fn bad(&self, key: &str, name: &str) -> Error {
+    pub fn invalid_field(&self, key: &str, name: &str) -> Error {
         let found = self.0.get(name).map_or_else(|| "not there".to_owned(), Value::to_string);
         Error::problem(format!("in its key {key} the member {name} is {found}; {BACK}"))
     }

@@ -81,7 +81,7 @@ pub trait Session {
     /// A read sees each commit that was confirmed to anybody before the read began, also where
     /// several servers answer by turns. The keys need not be read at one time: what depends on
     /// several of them names them all in its commit. It may see what a power failure takes back,
-    /// until [`settle`](Session::settle) or a commit has returned.
+    /// until [`ensure_durable`](Session::ensure_durable) or a commit has returned.
     fn read(&mut self, keys: &[&str]) -> Result<Vec<Option<Entry>>, Error>;
 
     /// The names of the keys in `folder` and their values, in any order. There are none where the
@@ -97,7 +97,7 @@ pub trait Session {
     fn commit(&mut self, changes: &[Change<'_>]) -> Result<bool, Error>;
 
     /// Returns when all that this session has read outlives a power failure.
-    fn settle(&mut self) -> Result<(), Error> {
+    fn ensure_durable(&mut self) -> Result<(), Error> {
         Ok(())
     }
 

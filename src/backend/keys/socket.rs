@@ -20,7 +20,7 @@ use crate::sync::{Arc, Condvar, Mutex, lock, thread, wait_timeout};
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// A socket whose reads and writes end with the time of the call.
-pub struct Timed<'d> {
+pub struct TimedSocket<'d> {
     socket: TcpStream,
     deadline: &'d Deadline,
     /// How much of the time of the call may pass.
@@ -29,17 +29,17 @@ pub struct Timed<'d> {
 
 /// What bytes go through.
 pub enum Stream<'d> {
-    Plain(Timed<'d>),
-    Tls(Box<StreamOwned<ClientConnection, Timed<'d>>>),
+    Plain(TimedSocket<'d>),
+    Tls(Box<StreamOwned<ClientConnection, TimedSocket<'d>>>),
 }
 
-impl<'d> Timed<'d> {
+impl<'d> TimedSocket<'d> {
     /// Connects to a host and port, until so much of the call's time has passed.
     pub fn connect(
         server: &(String, u16),
         deadline: &'d Deadline,
         until: Duration,
-    ) -> io::Result<Timed<'d>> {
+    ) -> io::Result<TimedSocket<'d>> {
         let addresses = resolve(server, deadline, until)?;
         let mut result = Err(io::Error::new(ErrorKind::NotFound, "its name has no address"));
         for (index, address) in addresses.iter().enumerate() {
@@ -54,12 +54,12 @@ impl<'d> Timed<'d> {
         let socket = result?;
         // Requests are small, and each is waited for.
         socket.set_nodelay(true)?;
-        Ok(Timed { socket, deadline, until })
+        Ok(TimedSocket { socket, deadline, until })
     }
 
     /// Agrees on TLS with the server, whose certificate has this name. What either of them refuses
     /// is an error of the kind `InvalidData`, or an end of the connection.
-    pub fn in_tls(
+    pub fn start_tls(
         mut self,
         name: ServerName<'static>,
         config: &Arc<ClientConfig>,
@@ -81,7 +81,7 @@ impl<'d> Timed<'d> {
 pub const TLS_PARAMETERS: [&str; 3] = ["ca", "cert", "key"];
 
 /// The name that the certificate of a server at `host` has.
-pub fn certified_name(host: &str) -> Result<ServerName<'static>, Error> {
+pub fn certificate_name(host: &str) -> Result<ServerName<'static>, Error> {
     ServerName::try_from(host.to_owned()).map_err(|error| {
         Error::problem(format!("{host} is no name that a certificate has: {error}"))
     })
@@ -127,7 +127,7 @@ fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
-impl Read for Timed<'_> {
+impl Read for TimedSocket<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             self.socket.set_read_timeout(Some(self.left()?))?;
@@ -139,7 +139,7 @@ impl Read for Timed<'_> {
     }
 }
 
-impl Write for Timed<'_> {
+impl Write for TimedSocket<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         loop {
             self.socket.set_write_timeout(Some(self.left()?))?;
@@ -200,7 +200,7 @@ mod tests {
     use std::process::{Command, exit};
     use std::time::Duration;
 
-    use super::{Deadline, Timed};
+    use super::{Deadline, TimedSocket};
     use crate::sync::sleep;
 
     /// Linux ends a read with a limit then, though nothing handles the signals. The process is one
@@ -212,7 +212,7 @@ mod tests {
         let child = match fork::fork().unwrap() {
             fork::Fork::Child => {
                 let deadline = Deadline::after(Duration::from_secs(10));
-                let socket = Timed::connect(&server, &deadline, deadline.timeout);
+                let socket = TimedSocket::connect(&server, &deadline, deadline.timeout);
                 let echoed = socket.and_then(|mut socket| {
                     let mut byte = [0];
                     let count = socket.read(&mut byte)?;

@@ -9,7 +9,7 @@ use super::{
     Value, columns, statements,
 };
 use crate::backend::StorageError;
-use crate::backend::address::password_file::advised;
+use crate::backend::address::password_file::with_password_advice;
 use crate::backend::call::NewStoreWarning;
 use crate::sync::{Arc, Mutex, lock, sleep};
 
@@ -112,7 +112,7 @@ impl<D: Database> Client<D> {
             session.commit()?;
             Ok(result)
         };
-        let result = self.connected(call.schema, &deadline, |session| match attempt(session) {
+        let result = self.with_session(call.schema, &deadline, |session| match attempt(session) {
             Err(Fault::Database(Error::MissingTables(cause))) => {
                 self.ensure_tables(session, call.schema, &deadline, missing, cause)?;
                 attempt(session)
@@ -150,7 +150,7 @@ impl<D: Database> Client<D> {
             session.roll_back()?;
             Ok(Some(result))
         };
-        let result = self.connected(call.schema, &deadline, |session| match attempt(session) {
+        let result = self.with_session(call.schema, &deadline, |session| match attempt(session) {
             Err(Fault::Database(Error::MissingTables(cause))) => {
                 let missing = OnMissing::DryRun(may_create);
                 self.ensure_tables(session, call.schema, &deadline, &missing, cause)?;
@@ -162,7 +162,7 @@ impl<D: Database> Client<D> {
     }
 
     /// Runs `body` on a connection, which lasts as long.
-    fn connected<T: Send, E: Send>(
+    fn with_session<T: Send, E: Send>(
         &self,
         schema: &Schema,
         deadline: &Deadline,
@@ -170,8 +170,9 @@ impl<D: Database> Client<D> {
     ) -> Result<T, Fault<E>> {
         let call = || {
             let database = self.database.current()?;
-            let advised = |error| advised(error, database.password_file());
-            let mut session = database.connect(schema, deadline).map_err(advised)?;
+            let with_password_advice =
+                |error| with_password_advice(error, database.password_file());
+            let mut session = database.connect(schema, deadline).map_err(with_password_advice)?;
             let result = body(&mut session);
             session.end();
             result
@@ -191,7 +192,7 @@ impl<D: Database> Client<D> {
             session.roll_back()?;
             Ok::<_, Fault<Infallible>>(found)
         };
-        self.connected(schema, deadline, read_columns).ok().flatten()
+        self.with_session(schema, deadline, read_columns).ok().flatten()
     }
 
     /// What a call says that failed.

@@ -6,7 +6,7 @@ use std::io;
 use rustls::CertificateError;
 
 use super::Error;
-use crate::backend::address::password_file::SEE_PASSWORD;
+use crate::backend::address::password_file::CHECK_PASSWORD;
 use crate::support::flat_error::FlatError;
 
 /// What an error of a driver means.
@@ -45,7 +45,7 @@ pub const INTERRUPTED: Diagnosis =
 pub const REPLICA: Diagnosis =
     Diagnosis::Later("give the address of the primary, or make this server the primary");
 
-pub const BAD_PASSWORD: Diagnosis = Diagnosis::Unusable(SEE_PASSWORD);
+pub const BAD_PASSWORD: Diagnosis = Diagnosis::Unusable(CHECK_PASSWORD);
 
 pub const NO_DATABASE: Diagnosis = Diagnosis::Unusable("see the name of the database");
 

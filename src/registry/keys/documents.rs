@@ -49,7 +49,7 @@ pub fn key_of(worker: u64) -> String {
 /// How the registry was used, if it was.
 pub fn read_state(transaction: &mut Transaction<'_>) -> Result<Option<RegistryState>, Error> {
     let Some(document) = transaction.read(LAYOUT)? else { return Ok(None) };
-    let int = |name: &str| document.int(name).ok_or_else(|| document.bad(LAYOUT, name));
+    let int = |name: &str| document.int(name).ok_or_else(|| document.invalid_field(LAYOUT, name));
     let widths = [int(WIDTHS[0])?, int(WIDTHS[1])?, int(WIDTHS[2])?];
     let layout = layout_of(&widths, int(WORKER_FIRST)?, int(TICK_MS)?, int(EPOCH_MS)?);
     let layout = layout.ok_or_else(|| {
@@ -109,18 +109,19 @@ pub fn launched(record: Document, lease: &Lease, host: &Host, now: i64) -> Docum
 
 /// The id whose record has this `name`.
 pub fn id_of(name: &str, record: &Document) -> Result<u64, Error> {
-    name.parse().map_err(|_| record.bad(&format!("{WORKERS}/{name}"), "whose name is no number"))
+    name.parse()
+        .map_err(|_| record.invalid_field(&format!("{WORKERS}/{name}"), "whose name is no number"))
 }
 
 /// The time `field` of the record with this `name`, in milliseconds since 1970.
 pub fn time(record: &Document, name: &str, field: &str) -> Result<i64, Error> {
-    record.int(field).ok_or_else(|| record.bad(&format!("{WORKERS}/{name}"), field))
+    record.int(field).ok_or_else(|| record.invalid_field(&format!("{WORKERS}/{name}"), field))
 }
 
 /// What operators see of a record.
 pub fn worker(name: &str, record: &Document) -> Result<WorkerRecord, Error> {
     let key = format!("{WORKERS}/{name}");
-    let bad = |field: &str| record.bad(&key, field);
+    let bad = |field: &str| record.invalid_field(&key, field);
     let text = |field: &str| record.text(field).map(str::to_owned).ok_or_else(|| bad(field));
     let at = |field: &str| {
         let ms = time(record, name, field)?;

@@ -142,7 +142,7 @@ impl<K: KeyStore> WorkerRegistry for KeyRegistry<K> {
             let Some(record) = record.filter(|record| record.text(HOLDER) == Some(holder)) else {
                 return Err(Fault::Refused(RegistryError::LeaseLost { worker }));
             };
-            free(transaction, worker, record.with(RESERVED_UNTIL, used))
+            release_record(transaction, worker, record.with(RESERVED_UNTIL, used))
         })
     }
 
@@ -212,7 +212,7 @@ impl<K: KeyStore> RegistryAdmin for KeyRegistry<K> {
             if holder != *lock(&first_seen).get_or_insert_with(|| holder.clone()) {
                 return Ok(());
             }
-            free(transaction, worker, record)
+            release_record(transaction, worker, record)
         })
     }
 
@@ -348,7 +348,11 @@ fn first_end(
 }
 
 /// Frees the leased id `worker`, whose record this is.
-fn free(transaction: &mut Transaction<'_>, worker: u64, record: Document) -> Result<(), Fault> {
+fn release_record(
+    transaction: &mut Transaction<'_>,
+    worker: u64,
+    record: Document,
+) -> Result<(), Fault> {
     let now = transaction.now()?;
     let record = record.with(HOLDER, None::<&str>).with(LEASE_UNTIL, now).with(MODIFIED, now);
     transaction.put(&key_of(worker), record);

@@ -293,7 +293,7 @@ pub(super) fn assign<D: Tables>(
         duration_ms: whole_ms(duration),
     };
     let mut refused = None;
-    while let Some(free) = free::<D>(transaction, &ids, request.latest)? {
+    while let Some(free) = find_free::<D>(transaction, &ids, request.latest)? {
         // Its holder has not returned: the row is as it was.
         if refused == Some((free.worker, free.reserved_until)) {
             return Err(not_written().into());
@@ -317,7 +317,7 @@ pub(super) fn assign<D: Tables>(
     };
     note_time::<D>(assigned, created);
     let lease = lease(worker, request.now);
-    write_row::<D>(transaction, ASSIGN_FREE, &lend(worker, &grant(&lease)))?;
+    write_row::<D>(transaction, ASSIGN_FREE, &assign_values(worker, &grant(&lease)))?;
     Ok((lease, created, is_new))
 }
 
@@ -381,7 +381,7 @@ struct LeaseGrant<'a> {
 
 /// The one of `ids` whose lease has expired and whose ticks ended first, if that was before
 /// `latest`.
-fn free<D: Tables>(
+fn find_free<D: Tables>(
     transaction: &mut Transaction<'_>,
     ids: &RangeInclusive<u64>,
     latest: u64,
@@ -410,7 +410,7 @@ fn reassign<D: Tables>(
     free: &FreeId,
     grant: &LeaseGrant<'_>,
 ) -> Result<bool, Error> {
-    let mut values = lend(free.worker, grant).to_vec();
+    let mut values = assign_values(free.worker, grant).to_vec();
     values.push(free.reserved_until.into());
     Ok(write::<D>(transaction, &format!("{ASSIGN_FREE} AND reserved_until = ?"), &values)? == 1)
 }
@@ -419,7 +419,7 @@ const ASSIGN_FREE: &str = "UPDATE {workers} SET host_name = ?, port = ?, type = 
                     {now}, modified = {now}, holder = ?, reserved_until = ?, lease_until = {now} + \
                     ? WHERE id = ?";
 
-fn lend(worker: u64, grant: &LeaseGrant<'_>) -> [Value; 7] {
+fn assign_values(worker: u64, grant: &LeaseGrant<'_>) -> [Value; 7] {
     let LeaseGrant { host, holder, reserved_until, duration_ms } = *grant;
     [
         host.name.as_str().into(),

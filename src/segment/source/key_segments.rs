@@ -271,7 +271,7 @@ fn put(
 
 /// The row of `tag`, whose document at `key` this is.
 fn row_of(tag: &str, key: &str, document: &Document) -> Result<Row, Error> {
-    let int = |name: &str| document.int(name).ok_or_else(|| document.bad(key, name));
+    let int = |name: &str| document.int(name).ok_or_else(|| document.invalid_field(key, name));
     Ok(Row {
         tag: tag.to_owned(),
         last: int(LAST_NUMBER)?,

@@ -4,7 +4,7 @@ use serde_json::Value;
 use ureq::http::StatusCode;
 
 use super::http::Reply;
-use crate::backend::address::password_file::SEE_PASSWORD;
+use crate::backend::address::password_file::CHECK_PASSWORD;
 use crate::backend::keys::Error;
 use crate::backend::server_message;
 
@@ -51,7 +51,7 @@ const MESSAGES: &[(&str, ErrorKind)] = &[
     ("revision in header is old", ErrorKind::Token),
     ("user name is empty", ErrorKind::Token),
     ("authentication is not enabled", ErrorKind::NoUsers),
-    ("authentication failed", ErrorKind::Unusable(SEE_PASSWORD)),
+    ("authentication failed", ErrorKind::Unusable(CHECK_PASSWORD)),
     ("permission denied", ErrorKind::Denied),
     ("database space exceeded", ErrorKind::Full),
     ("corrupt cluster", ErrorKind::Unusable(CORRUPT)),

@@ -66,7 +66,7 @@ struct Login {
 
 /// What is known of a cluster.
 struct ClusterState {
-    /// The place of the server that is asked first.
+    /// The index of the server that is asked first.
     first: usize,
     /// The id of the member that answered last at each server's address.
     members: Vec<Option<u64>>,

@@ -33,8 +33,8 @@ pub struct EtcdSession<'a> {
     store: &'a Etcd,
     agent: Agent,
     deadline: &'a Deadline,
-    /// The place of the server that is asked.
-    at: usize,
+    /// The index of the server that is asked.
+    server: usize,
     /// The time in the header of an answer, and when it came.
     server_time: Option<(i64, Stopwatch)>,
 }
@@ -42,8 +42,8 @@ pub struct EtcdSession<'a> {
 impl<'a> EtcdSession<'a> {
     /// Finds a server that answers and keeps what it confirms.
     pub fn open(store: &'a Etcd, deadline: &'a Deadline) -> Result<EtcdSession<'a>, Error> {
-        let (agent, at) = (store.agent(), lock(&store.cluster).first);
-        let mut session = EtcdSession { store, agent, deadline, at, server_time: None };
+        let (agent, server) = (store.agent(), lock(&store.cluster).first);
+        let mut session = EtcdSession { store, agent, deadline, server, server_time: None };
         session.try_each_server(false, EtcdSession::prepare)?;
         Ok(session)
     }
@@ -64,16 +64,16 @@ impl<'a> EtcdSession<'a> {
             let share = Deadline::after(self.deadline.left() / parts);
             let (error, is_done) = match answer(self, &share) {
                 Ok(answer) => {
-                    self.cluster().first = self.at;
+                    self.cluster().first = self.server;
                     return Ok(answer);
                 }
                 Err(AttemptError::Final(error)) => return Err(error),
                 Err(AttemptError::Unknown(error)) => (error, is_write),
                 Err(AttemptError::TryNext(error)) => (error, false),
             };
-            let server = format!("{}: ", self.store.servers[self.at].name);
-            self.at = (self.at + 1) % servers;
-            self.cluster().first = self.at;
+            let server = format!("{}: ", self.store.servers[self.server].name);
+            self.server = (self.server + 1) % servers;
+            self.cluster().first = self.server;
             if is_done {
                 return Err(unknown(error));
             }
@@ -119,7 +119,7 @@ impl<'a> EtcdSession<'a> {
         let header = Header::of(answer).map_err(malformed)?;
         self.note_progress(seen, header).map_err(AttemptError::Final)?;
         let member = header.member;
-        self.cluster().members[self.at] = Some(member);
+        self.cluster().members[self.server] = Some(member);
         if self.is_trusted(member) {
             return Ok(());
         }
@@ -152,7 +152,7 @@ impl<'a> EtcdSession<'a> {
     /// Makes sure that this server can be relied on, and that there is a token for it.
     fn prepare(&mut self, share: &Deadline) -> Result<(), AttemptError> {
         let cluster = self.cluster();
-        let member = cluster.members[self.at];
+        let member = cluster.members[self.server];
         let is_fit = member.is_some_and(|member| cluster.is_checked(member));
         drop(cluster);
         if !is_fit {
@@ -162,7 +162,7 @@ impl<'a> EtcdSession<'a> {
             self.authenticate(share)?;
         }
         let cluster = self.cluster();
-        let due = cluster.members[self.at].filter(|member| !cluster.is_synced(*member));
+        let due = cluster.members[self.server].filter(|member| !cluster.is_synced(*member));
         drop(cluster);
         if let Some(member) = due {
             self.check_syncs(member, share)?;
@@ -198,7 +198,7 @@ impl<'a> EtcdSession<'a> {
             }
         }
         let (member, mut cluster) = (status.header.member, self.cluster());
-        cluster.members[self.at] = Some(member);
+        cluster.members[self.server] = Some(member);
         cluster.checked.insert(member, Stopwatch::start());
         Ok(())
     }
@@ -208,7 +208,7 @@ impl<'a> EtcdSession<'a> {
     fn visible_status(&mut self, share: &Deadline) -> Result<Status, AttemptError> {
         let answer = self.authorized(&Request::read(&[self.full("store")]), share)?;
         let header = Header::of(&answer).map_err(malformed)?;
-        let url = format!("{}/version", self.store.servers[self.at].url);
+        let url = format!("{}/version", self.store.servers[self.server].url);
         let reply = http::send(&self.agent, &url, None, None, share.left());
         let reply = reply.map_err(ReplyError::from)?;
         let json: Value = serde_json::from_str(&reply.text).unwrap_or_default();
@@ -251,7 +251,7 @@ impl<'a> EtcdSession<'a> {
 
     /// What the `member` tells of its log, if it does.
     fn log(&self, member: u64, share: &Deadline) -> Result<Option<Log>, AttemptError> {
-        let url = format!("{}/metrics", self.store.servers[self.at].url);
+        let url = format!("{}/metrics", self.store.servers[self.server].url);
         // What serves this may be something else than etcd.
         let reply = http::send(&self.agent, &url, None, None, share.left() / 4);
         let Ok(metrics) = reply.map(|reply| reply.text) else { return Ok(None) };
@@ -325,7 +325,7 @@ impl<'a> EtcdSession<'a> {
         token: &Token,
         share: &Deadline,
     ) -> Result<Value, ReplyError> {
-        let url = format!("{}{}", self.store.servers[self.at].url, request.path);
+        let url = format!("{}{}", self.store.servers[self.server].url, request.path);
         let token = if let Token::Issued(token) = token { Some(token.as_str()) } else { None };
         let body = Some(request.body.as_str());
         let reply = http::send(&self.agent, &url, body, token, share.left())?;

@@ -11,7 +11,7 @@ use rustls::AlertDescription;
 
 use super::Redis;
 use super::diagnosis::diagnose;
-use crate::backend::keys::socket::{Stream, Timed, certified_name};
+use crate::backend::keys::socket::{Stream, TimedSocket, certificate_name};
 use crate::backend::keys::{Deadline, Error};
 use crate::clock::human;
 use crate::support::flat_error::FlatError;
@@ -41,12 +41,12 @@ pub struct Connection<'a> {
 
 impl<'a> Connection<'a> {
     pub fn open(store: &'a Redis, deadline: &'a Deadline) -> Result<Connection<'a>, Error> {
-        let socket = Timed::connect(&store.server, deadline, deadline.timeout);
-        let socket = socket.map_err(|error| failed(error, deadline))?;
+        let socket = TimedSocket::connect(&store.server, deadline, deadline.timeout);
+        let socket = socket.map_err(|error| connection_error(error, deadline))?;
         let stream = match &store.tls {
             Some(config) => {
-                let stream = socket.in_tls(certified_name(&store.server.0)?, config);
-                stream.map_err(|error| not_in_tls(error, deadline))?
+                let stream = socket.start_tls(certificate_name(&store.server.0)?, config);
+                stream.map_err(|error| handshake_error(error, deadline))?
             }
             None => Stream::Plain(socket),
         };
@@ -66,11 +66,11 @@ impl<'a> Connection<'a> {
             (Ok(()), _) => Ok(answers),
             // A server that turns a client away says why, whatever it was sent, and nothing else.
             (Err(_), [Value::ServerError(error)]) => Err(diagnose(error, self.store)),
-            (Err(error), []) if is_first && is_end(&*error) => {
+            (Err(error), []) if is_first && is_closed(&*error) => {
                 let source = Some(Box::new(FlatError::new(error)) as _);
                 Err(Error::Unreachable { problem: CLOSED.to_owned(), source })
             }
-            (Err(error), _) => Err(failed(error, self.deadline)),
+            (Err(error), _) => Err(connection_error(error, self.deadline)),
         }
     }
 
@@ -104,7 +104,10 @@ impl<'a> Connection<'a> {
 }
 
 /// Why a connection could not be made, or broke.
-fn failed(error: impl Into<Box<dyn StdError + Send + Sync>>, deadline: &Deadline) -> Error {
+fn connection_error(
+    error: impl Into<Box<dyn StdError + Send + Sync>>,
+    deadline: &Deadline,
+) -> Error {
     let error = error.into();
     if deadline.left().is_zero() {
         return timed_out(deadline);
@@ -118,7 +121,7 @@ fn failed(error: impl Into<Box<dyn StdError + Send + Sync>>, deadline: &Deadline
 }
 
 /// Whether the error, or one of its causes, is that the server has ended the connection.
-fn is_end(error: &(dyn StdError + 'static)) -> bool {
+fn is_closed(error: &(dyn StdError + 'static)) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
     let mut next = Some(error);
     while let Some(cause) = next {
@@ -136,8 +139,8 @@ fn is_end(error: &(dyn StdError + 'static)) -> bool {
 }
 
 /// Why no handshake was made. A server that speaks no TLS may wait for more of what it has got.
-fn not_in_tls(error: io::Error, deadline: &Deadline) -> Error {
-    match failed(error, deadline) {
+fn handshake_error(error: io::Error, deadline: &Deadline) -> Error {
+    match connection_error(error, deadline) {
         Error::Unreachable { problem, source } => {
             Error::Unreachable { problem: format!("{problem}; {NO_TLS}"), source }
         }

@@ -51,7 +51,7 @@ impl Redis {
         let get = [command(&["GET", key])];
         let mut answers = self.call(deadline, |server| {
             let answers = server.read_only(&get)?;
-            server.settle()?;
+            server.ensure_durable()?;
             Ok(answers)
         })?;
         number(key, answers.pop().unwrap_or_default())
@@ -131,7 +131,7 @@ fn scan(
     keys.dedup();
     let commands: Vec<Cmd> = keys.iter().map(|key| command(&["GET", key])).collect();
     let answers = session.read_only(&commands)?;
-    session.settle()?;
+    session.ensure_durable()?;
     let mut counters = Vec::new();
     for (key, answer) in keys.iter().zip(answers) {
         let between = key.strip_prefix(start).and_then(|rest| rest.strip_suffix(end));

@@ -3,7 +3,7 @@
 use redis::ServerError;
 
 use super::Redis;
-use crate::backend::address::password_file::SEE_PASSWORD;
+use crate::backend::address::password_file::CHECK_PASSWORD;
 use crate::backend::keys::Error;
 use crate::backend::server_message::sanitize;
 
@@ -31,7 +31,7 @@ const ERRORS: &[(&str, &str, ErrorKind)] = &[
     ("ERR", "can't run this command", ErrorKind::Denied),
     ("ERR", "has no permissions", ErrorKind::Denied),
     ("ERR", "can't access at least one of the keys", ErrorKind::Denied),
-    ("WRONGPASS", "", ErrorKind::Unusable(SEE_PASSWORD)),
+    ("WRONGPASS", "", ErrorKind::Unusable(CHECK_PASSWORD)),
     ("NOAUTH", "", ErrorKind::Unusable("name the user and the password in the address")),
     ("ERR", "without any password", ErrorKind::Unusable("it asks for no password; leave it out")),
     ("ERR", "no password is set", ErrorKind::Unusable("it asks for no password; leave it out")),

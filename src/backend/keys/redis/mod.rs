@@ -23,7 +23,7 @@ use rustls::ClientConfig;
 
 use super::{Deadline, Error, KeyStore, Session, socket};
 use crate::backend::address::key_server::{Address, Form};
-use crate::backend::address::password_file::{PASSFILE, PasswordFile, advised};
+use crate::backend::address::password_file::{PASSFILE, PasswordFile, with_password_advice};
 use crate::backend::address::renewal::{Renewal, other_store};
 use crate::sync::Arc;
 pub use counters::Counted;
@@ -103,7 +103,7 @@ impl Redis {
     ) -> Result<T, Error> {
         let store = self.current()?;
         let session = store.session(deadline);
-        call(&mut session.map_err(|error| advised(error, store.password_file()))?)
+        call(&mut session.map_err(|error| with_password_advice(error, store.password_file()))?)
     }
 
     /// Connects, and sees that the server keeps what it confirms.

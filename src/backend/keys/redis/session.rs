@@ -68,7 +68,7 @@ impl<'a> RedisSession<'a> {
     }
 
     /// Returns when all that was read is on the disk.
-    pub fn settle(&mut self) -> Result<(), Error> {
+    pub fn ensure_durable(&mut self) -> Result<(), Error> {
         // A server that syncs before it answers has synced what is read. Of the others, `WAITAOF`
         // waits for all before the last write of the same connection.
         if self.persistence.syncs_always {
@@ -227,8 +227,8 @@ impl Session for RedisSession<'_> {
         }
     }
 
-    fn settle(&mut self) -> Result<(), Error> {
-        RedisSession::settle(self)
+    fn ensure_durable(&mut self) -> Result<(), Error> {
+        RedisSession::ensure_durable(self)
     }
 
     fn now(&mut self) -> Result<i64, Error> {

@@ -13,7 +13,7 @@ use super::wire::{Body, Reply, code};
 use crate::backend::address::key_server::server_name;
 use crate::backend::call::Deadline;
 use crate::backend::error::Error;
-use crate::backend::keys::socket::{Stream, Timed, certified_name};
+use crate::backend::keys::socket::{Stream, TimedSocket, certificate_name};
 use crate::sync::Arc;
 
 /// The longest answer that is read. A server takes and keeps at most 1 MB at a time, unless its
@@ -43,13 +43,13 @@ impl Server<'_> {
         deadline: &'d Deadline,
         until: Duration,
     ) -> Result<Stream<'d>, Error> {
-        let socket = Timed::connect(self.place, deadline, until);
-        let socket = socket.map_err(|error| self.away("cannot be reached", error))?;
+        let socket = TimedSocket::connect(self.place, deadline, until);
+        let socket = socket.map_err(|error| self.unreachable("cannot be reached", error))?;
         match self.tls {
             Some(config) => {
-                let stream = socket.in_tls(certified_name(&self.place.0)?, config);
+                let stream = socket.start_tls(certificate_name(&self.place.0)?, config);
                 stream.map_err(|error| match error.kind() {
-                    ErrorKind::InvalidData => self.lost(error),
+                    ErrorKind::InvalidData => self.connection_error(error),
                     _ => self.without_tls(error),
                 })
             }
@@ -70,7 +70,7 @@ impl Server<'_> {
     }
 
     /// The error of a connection that broke, or waited for too long.
-    pub fn lost(&self, error: io::Error) -> Error {
+    pub fn connection_error(&self, error: io::Error) -> Error {
         match error.kind() {
             // What rustls refuses.
             ErrorKind::InvalidData => Error::Unusable {
@@ -81,13 +81,15 @@ impl Server<'_> {
                 ),
                 source: Some(Box::new(error)),
             },
-            ErrorKind::TimedOut | ErrorKind::WouldBlock => self.away("does not answer", error),
-            ErrorKind::UnexpectedEof => self.away("closed the connection", error),
-            _ => self.away("is gone", error),
+            ErrorKind::TimedOut | ErrorKind::WouldBlock => {
+                self.unreachable("does not answer", error)
+            }
+            ErrorKind::UnexpectedEof => self.unreachable("closed the connection", error),
+            _ => self.unreachable("is gone", error),
         }
     }
 
-    fn away(&self, what: &str, error: io::Error) -> Error {
+    fn unreachable(&self, what: &str, error: io::Error) -> Error {
         Error::Unreachable {
             problem: format!(
                 "the server {} {what}; see that it runs, is not overloaded, and can be reached \
@@ -150,7 +152,7 @@ impl Connection<'_> {
                 Body::new().int(self.number).int(*operation).then(body).framed()
             });
             let framed: Vec<u8> = framed.collect();
-            self.stream.send(&framed).map_err(|error| self.broken(error))?;
+            self.stream.send(&framed).map_err(|error| self.session_error(error))?;
             for number in first..=self.number {
                 replies.push(self.reply(number)?);
             }
@@ -160,15 +162,16 @@ impl Connection<'_> {
 
     /// The answer to the request with this number, which is the next.
     pub fn reply(&mut self, number: i32) -> Result<Reply, Error> {
-        let bytes = self.stream.receive().map_err(|error| self.broken(error))?;
+        let bytes = self.stream.receive().map_err(|error| self.session_error(error))?;
         let reply = bytes.as_deref().and_then(Reply::parse);
-        let reply = reply.filter(|reply| reply.number == number).ok_or_else(|| self.garbled())?;
-        if reply.code == code::SASL_REQUIRED { Err(self.unenforced()) } else { Ok(reply) }
+        let reply =
+            reply.filter(|reply| reply.number == number).ok_or_else(|| self.malformed_reply())?;
+        if reply.code == code::SASL_REQUIRED { Err(self.scheme_refused()) } else { Ok(reply) }
     }
 
     /// The error of a server that enforces another scheme than the client has. It gives a session
     /// to everybody, does nothing of the first request, and ends the session.
-    fn unenforced(&self) -> Error {
+    fn scheme_refused(&self) -> Error {
         let schemes = if self.has_user {
             "add digest to its enforce.auth.schemes, as SASL is not spoken here"
         } else {
@@ -184,15 +187,15 @@ impl Connection<'_> {
 
     /// The error of a session that broke. Whatever is the cause, it is unknown whether what was
     /// sent was done.
-    fn broken(&self, error: io::Error) -> Error {
+    fn session_error(&self, error: io::Error) -> Error {
         match error.kind() {
-            ErrorKind::InvalidData => self.server.away("is gone", error),
-            _ => self.server.lost(error),
+            ErrorKind::InvalidData => self.server.unreachable("is gone", error),
+            _ => self.server.connection_error(error),
         }
     }
 
     /// The error of an answer that cannot be read. Here, too, what was sent may have been done.
-    pub fn garbled(&self) -> Error {
+    pub fn malformed_reply(&self) -> Error {
         let problem = format!(
             "the answer of the server {} to a request cannot be read; see what is between it and \
              this process",

@@ -32,8 +32,10 @@ pub fn check(
     deadline: &Deadline,
 ) -> Result<(), Error> {
     // A count that was reset a moment ago may be ahead of the other. At the second look it is not.
-    let is_unsynced =
-        || ask(server, "mntr", deadline).is_ok_and(|answer| Counts::of(&answer).is_unsynced());
+    let is_unsynced = || {
+        four_letter_word(server, "mntr", deadline)
+            .is_ok_and(|answer| Counts::of(&answer).is_unsynced())
+    };
     if is_unsynced() && is_unsynced() {
         return Err(unsynced(server, "writes and syncs nothing, as it does with forceSync=no"));
     }
@@ -125,10 +127,10 @@ fn read_properties(answer: &[u8]) -> Option<Map<String, Value>> {
 }
 
 /// Why the server gave no session to a client that has seen the change `seen`.
-pub fn why_refused(server: &Server<'_>, seen: i64, deadline: &Deadline) -> Error {
+pub fn explain_refusal(server: &Server<'_>, seen: i64, deadline: &Deadline) -> Error {
     let unreachable = |problem: String| Error::Unreachable { problem, source: None };
     let name = server.name();
-    let Ok(answer) = ask(server, "srvr", deadline) else {
+    let Ok(answer) = four_letter_word(server, "srvr", deadline) else {
         let tls = match server.tls {
             None => "if it speaks TLS at this port, begin the address with zookeepers://; if not, ",
             Some(_) => "",
@@ -200,7 +202,7 @@ impl Status<'_> {
 
 /// What the server answers to a four-letter word, on a connection that ends with it. Half of the
 /// time is left to what the call is for.
-fn ask(server: &Server<'_>, word: &str, deadline: &Deadline) -> io::Result<String> {
+fn four_letter_word(server: &Server<'_>, word: &str, deadline: &Deadline) -> io::Result<String> {
     let connected = server.connect(deadline, deadline.timeout.saturating_sub(deadline.left() / 2));
     let mut stream = connected.map_err(|_| io::Error::other("no connection"))?;
     stream.send(word.as_bytes())?;
@@ -218,7 +220,9 @@ mod tests {
     use std::net::TcpListener;
     use std::time::Duration;
 
-    use super::{Counts, Deadline, Server, Status, ask, check_properties, read_properties};
+    use super::{
+        Counts, Deadline, Server, Status, check_properties, four_letter_word, read_properties,
+    };
 
     /// Behind a proxy, another one may be asked, which is stopped.
     #[test]
@@ -226,7 +230,7 @@ mod tests {
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
         let place = ("127.0.0.1".to_owned(), silent.local_addr().unwrap().port());
         let deadline = Deadline::after(Duration::from_secs(2));
-        assert!(ask(&Server { place: &place, tls: None }, "mntr", &deadline).is_err());
+        assert!(four_letter_word(&Server { place: &place, tls: None }, "mntr", &deadline).is_err());
         assert!(!deadline.left().is_zero());
     }
 

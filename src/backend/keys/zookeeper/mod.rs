@@ -178,12 +178,12 @@ impl ZooKeeper {
             let auth = Body::new().int(AUTH_NUMBER).int(operation::AUTH).then(&auth);
             requests.extend(auth.framed());
         }
-        stream.send(&requests).map_err(|error| server.lost(error))?;
+        stream.send(&requests).map_err(|error| server.connection_error(error))?;
         let answer = match stream.receive() {
             Err(error) if is_closed(&error) => {
-                return Err(durability::why_refused(&server, seen, deadline));
+                return Err(durability::explain_refusal(&server, seen, deadline));
             }
-            answer => answer.map_err(|error| server.lost(error))?,
+            answer => answer.map_err(|error| server.connection_error(error))?,
         };
         let connected = answer.as_deref().and_then(Connected::parse);
         let connected = connected.ok_or_else(|| server.unexpected_reply())?;

@@ -49,7 +49,7 @@ impl ZooKeeperSession<'_> {
 
     /// The error of an answer that cannot be read.
     pub fn unexpected_reply(&self) -> Error {
-        self.connection.garbled()
+        self.connection.malformed_reply()
     }
 
     /// Has this server learn of all that was confirmed to anybody before.

@@ -81,8 +81,8 @@ fn diagnose(error: &mysql_async::Error) -> Diagnosis {
         mysql_async::Error::Io(_) => return DOWN,
         _ => return Diagnosis::Other,
     };
-    let known = CODES.iter().find(|(code, _)| *code == error.code);
-    known.map_or(Diagnosis::Other, |(_, diagnosis)| *diagnosis)
+    let found = CODES.iter().find(|(code, _)| *code == error.code);
+    found.map_or(Diagnosis::Other, |(_, diagnosis)| *diagnosis)
 }
 
 fn diagnose_driver(error: &DriverError) -> Diagnosis {

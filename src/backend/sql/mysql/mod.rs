@@ -64,7 +64,7 @@ impl MySql {
             parameters.add("require_ssl=true");
         }
         let password_file = parameters.take_file(&[PASSFILE])?;
-        let allows_unsupported = parameters.take_yes("untried")?;
+        let allows_unsupported = parameters.take_flag("untried")?;
         let url = parameters.url();
         let options = Opts::from_url(&url)
             .map_err(|error| Error::problem(format!("{error}; see the address")))?;

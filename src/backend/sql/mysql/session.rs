@@ -121,8 +121,8 @@ impl MySqlSession<'_> {
     /// The same of a server that has just failed.
     fn detect_unsupported(&mut self) -> Option<Error> {
         let question = "SELECT CONCAT(VERSION(), ' ', @@version_comment)";
-        let said = self.executor.wait(self.connection.query_first::<String, _>(question)).ok()?;
-        self.refuse_unsupported(&said.ok()??)
+        let banner = self.executor.wait(self.connection.query_first::<String, _>(question)).ok()?;
+        self.refuse_unsupported(&banner.ok()??)
     }
 
     fn batch(&mut self, sql: &str) -> Result<(), Error> {

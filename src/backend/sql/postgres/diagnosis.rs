@@ -95,15 +95,15 @@ fn diagnose(error: &tokio_postgres::Error) -> Diagnosis {
     {
         return *diagnosis;
     }
-    let known = CODES.iter().find(|(known, _)| code.starts_with(known));
-    known.map_or(Diagnosis::Other, |(_, diagnosis)| *diagnosis)
+    let found = CODES.iter().find(|(found, _)| code.starts_with(found));
+    found.map_or(Diagnosis::Other, |(_, diagnosis)| *diagnosis)
 }
 
 /// A connection that broke, or was never made. The driver tells the kinds apart in words alone.
 fn diagnose_driver(error: &tokio_postgres::Error) -> Diagnosis {
-    let words = error.to_string();
+    let text = error.to_string();
     let cause = error.source().map(ToString::to_string).unwrap_or_default();
-    let all = format!("{words}: {cause}");
+    let all = format!("{text}: {cause}");
     match () {
         () if all.contains("does not support TLS") => SPEAKS_NO_TLS,
         () if all.contains("TLS handshake") => {

@@ -52,7 +52,7 @@ impl Postgres {
         let identity = parameters.take_identity(&["sslcert"], &["sslkey"])?;
         let mode = parameters.take(&["sslmode"]);
         let password_file = parameters.take_file(&[PASSFILE])?;
-        let allows_unsupported = parameters.take_yes("untried")?;
+        let allows_unsupported = parameters.take_flag("untried")?;
         let url = parameters.url();
         let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
             let why = error.into_source().map_or_else(String::new, |why| why.to_string());
@@ -107,7 +107,7 @@ impl Postgres {
 }
 
 /// Whether a line of libpq's file of passwords, as far as the password, is about this server.
-fn is_of(config: &Config, line: &[String]) -> bool {
+fn matches_server(config: &Config, line: &[String]) -> bool {
     let is = |field: usize, value: &str| line[field] == "*" || line[field] == value;
     let hosts = config.get_hosts().iter().map(|host| match host {
         Host::Tcp(name) => name.clone(),
@@ -154,7 +154,7 @@ impl Database for Postgres {
     fn current(&self) -> Result<Postgres, Error> {
         let mut server = self.renewal.newest(self);
         if let Some(file) = &server.password_file {
-            let password = file.read_line(|line| is_of(&server.config, line))?;
+            let password = file.read_line(|line| matches_server(&server.config, line))?;
             server.config.password(password);
         }
         Ok(server)

@@ -16,25 +16,25 @@ use crate::sync::Arc;
 /// What a store with SQL gives clones of. All have clones of one client, so that each of them knows
 /// what the others have seen of the tables: a table that was lost is not made anew by any.
 #[derive(Debug)]
-pub(super) struct Rows<D> {
+pub(super) struct SqlTables<D> {
     registry: SqlRegistry<D>,
-    own: SqlSegments<D>,
+    uidring: SqlSegments<D>,
     leaf: SqlSegments<D, Leaf>,
     tinyid: SqlSegments<D, TinyId>,
     #[cfg(feature = "series")]
     series: SqlSeries<D>,
 }
 
-impl<D: RegistryTables + SegmentTables> Rows<D> {
-    pub(super) fn of(database: D) -> Rows<D> {
+impl<D: RegistryTables + SegmentTables> SqlTables<D> {
+    pub(super) fn of(database: D) -> SqlTables<D> {
         let client = Client::new(database);
-        let own = SqlSegments::on(client.clone());
-        let (leaf, tinyid) = (own.clone().leaf(), own.clone().tinyid());
+        let uidring = SqlSegments::on(client.clone());
+        let (leaf, tinyid) = (uidring.clone().leaf(), uidring.clone().tinyid());
         #[cfg(feature = "series")]
         let series = SqlSeries::on(client.clone());
-        Rows {
+        SqlTables {
             registry: SqlRegistry::on(client),
-            own,
+            uidring,
             leaf,
             tinyid,
             #[cfg(feature = "series")]
@@ -55,8 +55,8 @@ impl<D: RegistryTables + SegmentTables> Rows<D> {
     }
 
     /// The source on this library's own table.
-    pub(super) fn own(&self, calls: Calls) -> SqlSegments<D> {
-        source(&self.own, calls)
+    pub(super) fn uidring(&self, calls: Calls) -> SqlSegments<D> {
+        source(&self.uidring, calls)
     }
 
     /// The source on tinyid's table.
@@ -79,10 +79,10 @@ impl<D: RegistryTables + SegmentTables> Rows<D> {
         calls: Calls,
     ) -> Result<Arc<dyn SegmentAdmin>, SegmentError> {
         Ok(match table {
-            Table::Own => Arc::new(self.own(calls)),
+            Table::Own => Arc::new(self.uidring(calls)),
             Table::Leaf => Arc::new(source(&self.leaf, calls)),
             Table::TinyId => Arc::new(self.tinyid(calls)),
-            Table::CosId => return Err(no_cosid(&self.own.name()).into()),
+            Table::CosId => return Err(no_cosid(&self.uidring.name()).into()),
         })
     }
 }
