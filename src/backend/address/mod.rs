@@ -8,8 +8,19 @@ pub mod database;
     feature = "mysql",
     feature = "postgres",
     feature = "redis",
+    feature = "sqlite",
     feature = "zookeeper"
 ))]
+#[cfg_attr(
+    not(any(
+        feature = "etcd",
+        feature = "mysql",
+        feature = "postgres",
+        feature = "redis",
+        feature = "zookeeper"
+    )),
+    allow(dead_code) // a file has no password
+)]
 pub mod escapes;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 pub mod key_server;
