@@ -59,13 +59,13 @@ pub use segments::Segments;
 pub(crate) use source::CosIdSegments;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 pub(crate) use source::KeySegments;
+#[cfg(feature = "http")]
+pub use source::http::HttpSegments;
 #[cfg(all(
     feature = "series",
     any(feature = "mysql", feature = "postgres", feature = "sqlite")
 ))]
-pub(crate) use source::alike;
-#[cfg(feature = "http")]
-pub use source::http::HttpSegments;
+pub(crate) use source::similar_names;
 #[cfg(feature = "mysql")]
 pub use source::sql::MySqlSegments;
 #[cfg(feature = "postgres")]

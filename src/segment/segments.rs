@@ -96,7 +96,7 @@ impl Segments {
     #[cfg(feature = "async")]
     pub async fn tag_async(&self, tag: &str) -> Result<SegmentGenerator, SegmentError> {
         let (segments, tag) = (self.clone(), tag.to_owned());
-        apart("uidring-tag", move || segments.tag(&tag)).await
+        run_on_thread("uidring-tag", move || segments.tag(&tag)).await
     }
 
     /// Creates `tag`, or uses the existing one if it is what `new` asks for. Then works like
@@ -159,7 +159,7 @@ impl Segments {
         new: Tag,
     ) -> Result<SegmentGenerator, SegmentError> {
         let (segments, tag) = (self.clone(), tag.to_owned());
-        apart("uidring-tag", move || segments.create(&tag, new)).await
+        run_on_thread("uidring-tag", move || segments.create(&tag, new)).await
     }
 
     /// All tags of the source, sorted. Each call asks the source.
@@ -256,7 +256,7 @@ impl Segments {
     #[cfg(feature = "async")]
     pub fn shutdown_async(self) -> impl Future<Output = Result<(), SegmentError>> + Send + 'static {
         self.running.loader.begin_end();
-        apart("uidring-shutdown", move || self.shutdown())
+        run_on_thread("uidring-shutdown", move || self.shutdown())
     }
 
     /// Begins to load the first numbers of `tag`, unless it has some. Nothing is waited for. `None`
@@ -327,7 +327,7 @@ impl PendingTag {
 
 /// Runs `call` on a thread of its own, which is started before this returns.
 #[cfg(feature = "async")]
-fn apart<T: Send + 'static>(
+fn run_on_thread<T: Send + 'static>(
     name: &'static str,
     call: impl FnOnce() -> Result<T, SegmentError> + Send + 'static,
 ) -> impl Future<Output = Result<T, SegmentError>> + Send + 'static {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::admin::{SegmentAdmin, TagChange};
 use super::limits::Limits;
-use super::row::{Counting, Row, alike, last_before};
+use super::row::{Counting, Row, last_before, similar_names};
 use super::row_identities::{NotReturnable, RowIdentities};
 use crate::backend::error;
 use crate::backend::keys::{
@@ -100,7 +100,7 @@ impl<K: KeyStore> KeySegments<K> {
         });
         match result {
             Err(SegmentError::NoSuchTag { .. }) => {
-                Err(self.no_such_tag(tag, self.alike(tag, since.elapsed())))
+                Err(self.no_such_tag(tag, self.similar_names(tag, since.elapsed())))
             }
             result => result,
         }
@@ -112,7 +112,7 @@ impl<K: KeyStore> KeySegments<K> {
 
     /// The tags that are like `tag`, for an error, after a call that took so long. There are none
     /// where they cannot be listed in a part of the time: without them, the error is as true.
-    fn alike(&self, tag: &str, taken: Duration) -> Vec<String> {
+    fn similar_names(&self, tag: &str, taken: Duration) -> Vec<String> {
         let mut client = self.client.clone();
         client.timeout = client.timeout.saturating_sub(taken) / 4;
         let call =
@@ -121,7 +121,7 @@ impl<K: KeyStore> KeySegments<K> {
             .transact::<_, SegmentError>(&call, |transaction| Ok(transaction.list(SEGMENTS)?));
         let names = listed.unwrap_or_default().into_iter().map(|(name, _)| text_of(&name));
         // Others may have created it since.
-        alike(tag, names.filter(|name| name != tag))
+        similar_names(tag, names.filter(|name| name != tag))
     }
 
     /// Fails unless `row` gives numbers, and is the one that gave them before.

@@ -49,7 +49,7 @@ pub(crate) use key_segments::KeySegments;
     feature = "series",
     any(feature = "mysql", feature = "postgres", feature = "sqlite")
 ))]
-pub(crate) use row::alike;
+pub(crate) use row::similar_names;
 
 use crate::number::Number;
 use crate::segment::SegmentError;

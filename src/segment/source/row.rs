@@ -163,7 +163,7 @@ pub fn last_before(number: u64) -> i64 {
 }
 
 /// The tags among `all` that somebody who wrote `tag` may have meant: a few, the most alike first.
-pub fn alike(tag: &str, all: impl Iterator<Item = String>) -> Vec<String> {
+pub fn similar_names(tag: &str, all: impl Iterator<Item = String>) -> Vec<String> {
     const MOST: usize = 3;
     const ENOUGH: f64 = 0.6;
     let wanted = tag.to_lowercase();
@@ -282,9 +282,9 @@ mod tests {
     #[test]
     fn a_few_tags_are_alike() {
         let all = ["orders", "Orders2", "invoices", "order", "users", "orders_old_and_long"];
-        let alike = |tag| alike(tag, all.iter().map(ToString::to_string));
-        assert_eq!(alike("ordrs"), ["orders", "Orders2", "order"]);
-        assert_eq!(alike("ORDERS"), ["orders", "Orders2", "order"]);
-        assert!(alike("zebra").is_empty());
+        let similar = |tag| similar_names(tag, all.iter().map(ToString::to_string));
+        assert_eq!(similar("ordrs"), ["orders", "Orders2", "order"]);
+        assert_eq!(similar("ORDERS"), ["orders", "Orders2", "order"]);
+        assert!(similar("zebra").is_empty());
     }
 }

@@ -106,7 +106,7 @@ impl Series {
         new: SeriesDefinition,
     ) -> Result<SeriesGenerator, SeriesError> {
         let (series, name) = (self.clone(), name.to_owned());
-        apart(move || series.create(&name, new)).await
+        run_on_thread(move || series.create(&name, new)).await
     }
 
     /// Does what [`get`](Series::get) does, on a thread of its own, so that no runtime is blocked.
@@ -117,7 +117,7 @@ impl Series {
     #[cfg(feature = "async")]
     pub async fn get_async(&self, name: &str) -> Result<SeriesGenerator, SeriesError> {
         let (series, name) = (self.clone(), name.to_owned());
-        apart(move || series.get(&name)).await
+        run_on_thread(move || series.get(&name)).await
     }
 
     /// Writes the numbers of a series by `new` from the day `begins` on, with which a period of
@@ -390,7 +390,7 @@ impl fmt::Debug for Series {
 
 /// Runs `call` on a thread of its own.
 #[cfg(feature = "async")]
-async fn apart<T: Send + 'static>(
+async fn run_on_thread<T: Send + 'static>(
     call: impl FnOnce() -> Result<T, SeriesError> + Send + 'static,
 ) -> Result<T, SeriesError> {
     let result = blocking::run("uidring-series", call).await;

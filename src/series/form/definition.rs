@@ -188,7 +188,7 @@ impl SeriesDefinition {
         let is_known = |zone: &TimeZone| !zone.is_unknown() && is_iana(name);
         zone.ok().filter(is_known).ok_or_else(|| SeriesDefinitionError::TimeZone {
             name: name.into(),
-            alike: alike(name),
+            alike: similar_names(name),
         })
     }
 }
@@ -200,7 +200,7 @@ fn is_iana(name: &str) -> bool {
 }
 
 /// The name of a time zone that is most like this one.
-fn alike(name: &str) -> Option<String> {
+fn similar_names(name: &str) -> Option<String> {
     const ENOUGH: f64 = 0.7;
     let wanted = name.to_lowercase();
     let likeness =

@@ -170,7 +170,7 @@ impl SeriesGenerator {
         loop {
             let open = match self.handle.scope.find_open(self.handle.shared.clock.now()) {
                 Some(open) => open,
-                None => self.open_apart().await?,
+                None => self.open_on_thread().await?,
             };
             match open.numbers.take_async().await {
                 Ok(number) => return Ok(open.write(&self.handle.scope.name, number.get())),
@@ -186,7 +186,7 @@ impl SeriesGenerator {
 
     /// Opens the present period on a thread of its own.
     #[cfg(feature = "async")]
-    async fn open_apart(&self) -> Result<Arc<OpenNumbers>, SeriesError> {
+    async fn open_on_thread(&self) -> Result<Arc<OpenNumbers>, SeriesError> {
         let Handle { shared, scopes, scope } = self.handle.clone();
         let open = move || scope.open_at(&shared, &scopes.series, shared.clock.now());
         let opened = blocking::run("uidring-series", open).await;

@@ -8,7 +8,7 @@ use crate::series::memory::handle::Handle;
 use crate::series::memory::nearly_full::{TightCounter, is_tight};
 
 /// The most counters in a status.
-const MOST_TOLD: usize = 100;
+const MOST_IN_STATUS: usize = 100;
 
 /// The state of one scope of a series in this process, from
 /// [`SeriesGenerator::status`](super::SeriesGenerator::status).
@@ -81,7 +81,7 @@ impl SeriesGenerator {
         };
         let full = tight.iter().filter(|counter| counter.is_full()).count();
         let nearly_full = tight.len() - full;
-        tight.truncate(MOST_TOLD);
+        tight.truncate(MOST_IN_STATUS);
         SeriesStatus {
             obstacle: scope.obstacle(shared, open.as_ref()),
             period: open.as_ref().map(|open| open.period()),

@@ -148,7 +148,7 @@ impl Server<'_> {
         let mut response = self.send(request).map_err(|error| self.unanswered(error))?;
         let status = response.status();
         if status.is_redirection() {
-            return Err(self.strange(format!(
+            return Err(self.unexpected(format!(
                 "it answers with a redirect ({}), which is not followed; give the address that it \
                  leads to",
                 status.as_u16()
@@ -219,20 +219,20 @@ impl Server<'_> {
                 self.away(problem.to_owned()).because(error)
             }
             ureq::Error::BodyExceedsLimit(limit) => {
-                self.strange(format!("its answer has more than {limit} bytes; see the address"))
+                self.unexpected(format!("its answer has more than {limit} bytes; see the address"))
             }
             error @ (ureq::Error::Protocol(_) | ureq::Error::LargeResponseHeader(..)) => {
                 let problem = "what it answers is not HTTP; see the address";
-                self.strange(problem.to_owned()).because(error)
+                self.unexpected(problem.to_owned()).because(error)
             }
             // Other errors may contain the address, and with it the token.
-            _ => self.strange("it cannot be asked; see the address".to_owned()),
+            _ => self.unexpected("it cannot be asked; see the address".to_owned()),
         }
     }
 
     fn bad_certificate(&self, error: ureq::Error) -> ServerError {
         let problem = "see the server's certificate; name its authority by with_root_certificate";
-        self.strange(problem.to_owned()).because(error)
+        self.unexpected(problem.to_owned()).because(error)
     }
 
     /// The subject of an error.
@@ -246,13 +246,13 @@ impl Server<'_> {
     }
 
     /// This is not a server of numbers, but another one may be.
-    pub fn strange(&self, problem: String) -> ServerError {
+    pub fn unexpected(&self, problem: String) -> ServerError {
         ServerError::new(StorageError::unusable(self.what(), problem))
     }
 
     /// The server refuses the request, and every other would, too.
     pub fn refused(&self, problem: String) -> ServerError {
-        ServerError { is_final: true, ..self.strange(problem) }
+        ServerError { is_final: true, ..self.unexpected(problem) }
     }
 
     /// The server refuses the token.

@@ -111,7 +111,7 @@ impl Place {
             return Ok(None);
         }
         match ask()? {
-            None if self.speaks(Protocol::Service) => Err(server.strange(
+            None if self.speaks(Protocol::Service) => Err(server.unexpected(
                 "its answer is not one of uidring-server's; see what has answered in its place"
                     .to_owned(),
             )),

@@ -122,7 +122,7 @@ fn object(server: &Server<'_>, answer: &ApiResponse) -> Result<Option<Value>, Se
 
 fn not_understood(server: &Server<'_>, answer: &str) -> ServerError {
     let quoted = server.quote(StatusCode::OK, answer);
-    server.strange(format!("its answer is not one of uidring-server's{quoted}; see its version"))
+    server.unexpected(format!("its answer is not one of uidring-server's{quoted}; see its version"))
 }
 
 /// A problem of RFC 9457 as the service sends it.
@@ -153,10 +153,9 @@ impl Problem<'_> {
                 ServerError::last(SegmentError::RanOut { store, tag, last })
             }
             // Another server may be able to, but waiting does not help.
-            (_, "no-ids-any-more") => server.strange(format!("it gives none any more{quoted}")),
-            (_, "no-such-path" | "no-such-method") => {
-                server.strange(format!("it does not know what is asked{quoted}; see the address"))
-            }
+            (_, "no-ids-any-more") => server.unexpected(format!("it gives none any more{quoted}")),
+            (_, "no-such-path" | "no-such-method") => server
+                .unexpected(format!("it does not know what is asked{quoted}; see the address")),
             (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, _) => {
                 server.refused_token(tag, &quoted)
             }

@@ -50,7 +50,7 @@ fn simple(server: &Server<'_>, tag: &str) -> Result<Option<SegmentId>, ServerErr
     }
     let numbers = parsed(line).map_err(|problem| {
         let quoted = server.quote(StatusCode::OK, line);
-        server.strange(format!("its answer is not a segment of tinyid's{quoted}: {problem}"))
+        server.unexpected(format!("its answer is not a segment of tinyid's{quoted}: {problem}"))
     })?;
     numbers.checked().map(Some).map_err(|problem| server.bad_row(tag, problem))
 }
@@ -101,7 +101,7 @@ fn ask(server: &Server<'_>, name: &str, tag: &str) -> Result<String, ServerError
     match answer.status {
         StatusCode::OK => Ok(answer.text),
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(server.refused_token(tag, &quoted)),
-        _ => Err(server.strange(format!(
+        _ => Err(server.unexpected(format!(
             "it answers neither as uidring-server nor as tinyid{quoted}; see the address"
         ))),
     }

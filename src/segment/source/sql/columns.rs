@@ -11,13 +11,13 @@ const LOADED: usize = 8;
 /// The row with these columns.
 pub fn row_of(columns: &[Value], counting: Counting) -> Result<Row, Error> {
     let [Value::Text(tag), numbers @ ..] = columns else {
-        return Err(strange("the column of the tag", columns.first()));
+        return Err(unexpected("the column of the tag", columns.first()));
     };
     let number = |index: usize, name: &str| match numbers.get(index) {
         Some(Value::Int(number)) => Ok(*number),
         // A step may be NULL in tinyid's table, and is no step then.
         Some(Value::Null) if name == "step" => Ok(0),
-        other => Err(strange(&format!("the column {name}"), other)),
+        other => Err(unexpected(&format!("the column {name}"), other)),
     };
     let end = number(0, counting.end)?;
     Ok(Row {
@@ -49,7 +49,7 @@ pub fn record(columns: &[Value], counting: Counting) -> Result<TagRecord, Error>
     Ok(row.record(description, updated))
 }
 
-fn strange(what: &str, found: Option<&Value>) -> Error {
+fn unexpected(what: &str, found: Option<&Value>) -> Error {
     let found = match found {
         Some(Value::Text(text)) => format!("the text {text:?}"),
         Some(Value::Int(number)) => format!("the number {number}"),

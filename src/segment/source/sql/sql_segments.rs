@@ -9,7 +9,7 @@ use super::own_table::Own;
 use super::table::{Fault, Table, Tables};
 use super::tinyid::TinyId;
 use crate::backend::sql::{Access, Call, Client, Error, OnMissing, Transaction, VERSION, Value};
-use crate::segment::source::row::{Row, alike};
+use crate::segment::source::row::{Row, similar_names};
 use crate::segment::source::row_identities::{NotReturnable, RowIdentities};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 
@@ -146,7 +146,9 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
     ) -> Result<R, SegmentError> {
         let unmade = || Err(self.no_such_tag(tag, Vec::new()));
         match self.client.transact(&Self::call(doing), &OnMissing::Fail, Some(&unmade), body) {
-            Err(SegmentError::NoSuchTag { .. }) => Err(self.no_such_tag(tag, self.alike(tag))),
+            Err(SegmentError::NoSuchTag { .. }) => {
+                Err(self.no_such_tag(tag, self.similar_names(tag)))
+            }
             result => result,
         }
     }
@@ -203,7 +205,7 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
 
     /// The tags that are like `tag`, for an error. They are not worth a lock or a long wait, nor a
     /// look at all where there are many: who asks for made-up names would hold up the others.
-    fn alike(&self, tag: &str) -> Vec<String> {
+    fn similar_names(&self, tag: &str) -> Vec<String> {
         const MOST: usize = 1000;
         let sql = format!("SELECT {} FROM {} LIMIT {MOST}", T::TAG, T::NAME);
         let mut client = self.client.clone();
@@ -218,7 +220,7 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
             _ => None,
         });
         // Others may have created it since.
-        alike(tag, tags.filter(|other| other != tag))
+        similar_names(tag, tags.filter(|other| other != tag))
     }
 
     /// A file is looked at when it is opened.

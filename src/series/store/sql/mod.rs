@@ -20,7 +20,7 @@ use crate::backend::sql::{
 };
 #[cfg(feature = "sqlite")]
 use crate::backend::sql::{Database as _, Deadline, Session as _};
-use crate::segment::{SegmentTables, alike};
+use crate::segment::{SegmentTables, similar_names};
 use crate::series::error::SeriesError;
 use crate::series::form::date::Date;
 use crate::series::form::definition::SeriesDefinition;
@@ -142,7 +142,7 @@ impl<D: SegmentTables> SqlSeries<D> {
         }
         let rows = transaction.rows("SELECT name FROM uidring_series", &[])?;
         let names = rows.iter().map(|row| text(row, 0, "name")).collect::<Result<Vec<_>, _>>()?;
-        let alike = alike(name, names.into_iter().map(str::to_owned));
+        let alike = similar_names(name, names.into_iter().map(str::to_owned));
         Err(Fault::Refused(self.no_such_series(name, alike)))
     }
 

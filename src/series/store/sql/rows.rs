@@ -55,9 +55,10 @@ pub fn record<'a>(
     };
     let version = |row: &Row| {
         let pattern = text(row, 2, "pattern")?;
-        let strange = |problem: String| strange(&format!("the column pattern holds {problem}"));
+        let unexpected =
+            |problem: String| unexpected(&format!("the column pattern holds {problem}"));
         let mut definition = SeriesDefinition::new(pattern)
-            .map_err(|error| strange(format!("{pattern:?}: {error}")))?
+            .map_err(|error| unexpected(format!("{pattern:?}: {error}")))?
             .time_zone(zone)
             .step(unsigned(row, 3, "step")?)
             .first(unsigned(row, 4, "first_number")?);
@@ -67,12 +68,12 @@ pub fn record<'a>(
         if let Some(month) = fiscal_month {
             definition = definition.fiscal_year(u8::try_from(month).unwrap_or(0));
         }
-        definition.check().map_err(|error| strange(format!("{pattern:?}: {error}")))?;
+        definition.check().map_err(|error| unexpected(format!("{pattern:?}: {error}")))?;
         Ok(SeriesVersion { number: self::version(row, 1)?, begins: date(row, 5)?, definition })
     };
     let versions = versions.map(version).collect::<Result<Vec<_>, Error>>()?;
     if versions.is_empty() {
-        return Err(strange("a series has no row in uidring_series_version"));
+        return Err(unexpected("a series has no row in uidring_series_version"));
     }
     let name = text(row, 0, "name")?.to_owned();
     let (revision, created) = (int(row, 5, "revision")?, int(row, 6, "created")?);
@@ -109,7 +110,7 @@ pub fn counter_of(row: &[Value]) -> Result<CounterRecord, Error> {
         scope: text(row, 0, "scope")?.to_owned(),
         period: period
             .parse()
-            .map_err(|error| strange(&format!("the column period holds {error}")))?,
+            .map_err(|error| unexpected(&format!("the column period holds {error}")))?,
         version: version(row, 2)?,
         last: unsigned(row, 3, "last_number")?,
         created: time(4, "created")?,
@@ -120,28 +121,28 @@ pub fn counter_of(row: &[Value]) -> Result<CounterRecord, Error> {
 pub fn text<'a>(row: &'a [Value], index: usize, name: &str) -> Result<&'a str, Error> {
     match row.get(index) {
         Some(Value::Text(text)) => Ok(text),
-        other => Err(strange(&format!("the column {name} holds {}", shown(other)))),
+        other => Err(unexpected(&format!("the column {name} holds {}", shown(other)))),
     }
 }
 
 pub fn int(row: &[Value], index: usize, name: &str) -> Result<i64, Error> {
     let number = row.get(index).and_then(Value::int);
-    number.ok_or_else(|| strange(&format!("the column {name} holds {}", shown(row.get(index)))))
+    number.ok_or_else(|| unexpected(&format!("the column {name} holds {}", shown(row.get(index)))))
 }
 
 pub fn unsigned(row: &[Value], index: usize, name: &str) -> Result<u64, Error> {
     let number = int(row, index, name)?;
-    u64::try_from(number).map_err(|_| strange(&format!("the column {name} holds {number}")))
+    u64::try_from(number).map_err(|_| unexpected(&format!("the column {name} holds {number}")))
 }
 
 pub fn version(row: &[Value], index: usize) -> Result<u32, Error> {
     let number = int(row, index, "version")?;
-    u32::try_from(number).map_err(|_| strange(&format!("the column version holds {number}")))
+    u32::try_from(number).map_err(|_| unexpected(&format!("the column version holds {number}")))
 }
 
 pub fn date(row: &[Value], index: usize) -> Result<Date, Error> {
     let text = text(row, index, "of a day")?;
-    text.parse().map_err(|error| strange(&format!("a column of a day holds: {error}")))
+    text.parse().map_err(|error| unexpected(&format!("a column of a day holds: {error}")))
 }
 
 pub fn shown(value: Option<&Value>) -> String {
@@ -152,6 +153,6 @@ pub fn shown(value: Option<&Value>) -> String {
     }
 }
 
-pub fn strange(problem: &str) -> Error {
+pub fn unexpected(problem: &str) -> Error {
     Error::IncompatibleTables(Some(Cause::from(problem.to_owned())))
 }
