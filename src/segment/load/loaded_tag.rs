@@ -4,7 +4,7 @@
 use crate::engine::fork::Abandon;
 #[cfg(feature = "series")]
 use crate::segment::SegmentError;
-use crate::segment::load::stock::Stock;
+use crate::segment::load::tag_state::TagState;
 use crate::segment::tag::engine::TagEngine;
 use crate::support::named::Named;
 use crate::sync::Mutex;
@@ -18,7 +18,7 @@ use crate::sync::lock;
 pub struct LoadedTag {
     pub name: Box<str>,
     /// Locked only by the scheduler and by `status`.
-    pub stock: Mutex<Stock>,
+    pub state: Mutex<TagState>,
     /// The part that takers use. It comes last, because they write its first word, and nobody reads
     /// what lies before that word while numbers are in memory.
     pub engine: TagEngine,
@@ -28,9 +28,9 @@ impl LoadedTag {
     /// How the first load ended: `None` before its end.
     #[cfg(feature = "series")]
     pub fn first_load(&self) -> Option<Result<(), SegmentError>> {
-        let stock = lock(&self.stock);
-        match &stock.last_failure {
-            _ if stock.last_size > 0 => Some(Ok(())),
+        let state = lock(&self.state);
+        match &state.last_failure {
+            _ if state.last_size > 0 => Some(Ok(())),
             Some(error) => Some(Err(SegmentError::clone(error))),
             None => None,
         }
@@ -39,7 +39,7 @@ impl LoadedTag {
     /// Whether the tag is given up.
     #[cfg(feature = "series")]
     pub fn is_retired(&self) -> bool {
-        lock(&self.stock).is_retired()
+        lock(&self.state).is_retired()
     }
 }
 

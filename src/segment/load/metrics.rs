@@ -118,7 +118,7 @@ impl Metrics {
         self.state.source = source;
         self.source.show(&self.state);
         self.tags.retain_mut(|(tag, series)| {
-            let is_retired = lock(&tag.stock).is_retired();
+            let is_retired = lock(&tag.state).is_retired();
             let mut status = SegmentStatus::of(tag, now, &self.policy);
             if is_retired {
                 // It is shown for the last time, and these would stay for ever.

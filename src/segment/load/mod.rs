@@ -10,6 +10,6 @@ pub mod policy;
 pub mod scheduler;
 mod source_label;
 pub mod status;
-pub mod stock;
 pub mod supplier;
+pub mod tag_state;
 pub mod trouble;

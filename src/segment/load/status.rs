@@ -92,18 +92,18 @@ impl SegmentStatus {
         if engine.is_forked() {
             return status;
         }
-        let stock = lock(&tag.stock);
-        let mut demand = stock.demand;
+        let state = lock(&tag.state);
+        let mut demand = state.demand;
         demand.measure(claimed, now, policy.ahead);
-        status.max_in_memory = status.max_in_memory.map(|most| most.max(stock.steps.step));
+        status.max_in_memory = status.max_in_memory.map(|most| most.max(state.steps.step));
         status.rate = demand.rate;
         status.empty_in = Duration::try_from_secs_f64(status.in_memory as f64 / demand.rate).ok();
-        status.lost = stock.alarm.lost(engine.lost());
-        status.segment = stock.last_size;
-        status.last_number = stock.last_number(status.delta);
-        status.load_time = stock.load_time;
-        status.last_failure.clone_from(&stock.last_failure);
-        status.failing_for = stock.alarm.since().map(|since| now.saturating_sub(since));
+        status.lost = state.alarm.lost(engine.lost());
+        status.segment = state.last_size;
+        status.last_number = state.last_number(status.delta);
+        status.load_time = state.load_time;
+        status.last_failure.clone_from(&state.last_failure);
+        status.failing_for = state.alarm.since().map(|since| now.saturating_sub(since));
         status
     }
 }

@@ -78,7 +78,7 @@ impl fmt::Display for SourcePanicked {
 impl Error for SourcePanicked {}
 
 /// The reason that takers get for `error`.
-pub fn kind(error: &SegmentError) -> SegmentFailure {
+pub fn failure_of(error: &SegmentError) -> SegmentFailure {
     match error {
         SegmentError::NoSuchTag { .. } => SegmentFailure::NoSuchTag,
         SegmentError::RanOut { .. } => SegmentFailure::RanOut,

@@ -340,7 +340,7 @@ impl EventSimulation {
         prop_assert_eq!(self.scheduler.alarms.failing_tags(), failing as u64);
         prop_assert_eq!(self.scheduler.alarms.away_since(), self.away_since);
         for tag in &self.retired {
-            prop_assert_eq!(lock(&tag.stock).alarm.since(), None);
+            prop_assert_eq!(lock(&tag.state).alarm.since(), None);
         }
         Ok(())
     }

@@ -58,7 +58,7 @@ struct Simulation {
     /// The row: the number that it gives next.
     next: u64,
     step: u64,
-    /// How many numbers have been loaded into the stock, and which.
+    /// How many numbers have been loaded, and which.
     loaded: u64,
     segments: Vec<Segment>,
     loads: u64,
@@ -361,7 +361,7 @@ impl Simulation {
             assert!(!self.calls.is_empty(), "nothing is under way");
             self.answer(0, Answer::Numbers);
         }
-        while lock(&self.tag.stock).last_size == 0 {
+        while lock(&self.tag.state).last_size == 0 {
             self.now += 10 * SECOND;
             self.run_due();
             assert!(!self.calls.is_empty(), "nothing is loaded");
@@ -433,7 +433,7 @@ impl Simulation {
         let is_last = self.segments.last().unwrap().row_end == row_end;
         let given_back = self.given_back.as_ref().map_or(0, |unused| unused.count);
         assert!(given_back <= left);
-        let has_gone_back = lock(&self.tag.stock).has_gone_back();
+        let has_gone_back = lock(&self.tag.state).has_gone_back();
         assert!(!has_gone_back || given_back == 0);
         if is_last && left > 0 && !has_gone_back {
             assert!(given_back > 0, "{left} numbers left, and none given back");

@@ -84,13 +84,13 @@ fn at_ten_million_a_second_nobody_waits_after_ten_seconds() {
 fn a_tag_that_slows_down_loads_less_and_an_idle_one_nothing() {
     let mut simulation = Simulation::new(1000);
     run(&mut simulation, 1000, 1800 * SECOND, 100 * MS);
-    assert_eq!(lock(&simulation.tag.stock).last_size, 900_000, "15 minutes of the demand");
+    assert_eq!(lock(&simulation.tag.state).last_size, 900_000, "15 minutes of the demand");
     let before = simulation.loads;
     run(&mut simulation, 0, HOUR, SECOND);
     assert_eq!(simulation.loads, before);
     // The rate of the last seconds counts.
     run(&mut simulation, 10, 24 * HOUR, SECOND);
-    let size = lock(&simulation.tag.stock).last_size;
+    let size = lock(&simulation.tag.state).last_size;
     assert!((8_900..9_200).contains(&size), "{size}");
 }
 

@@ -32,13 +32,13 @@ impl Loader {
             if scheduler.has_ended {
                 return Err(SegmentError::Ended { cause: TakeError::ShutDown });
             }
-            let stock = lock(&tag.stock);
-            let is_retired = stock.is_retired();
-            if !is_retired && stock.last_size > 0 {
-                drop(stock);
+            let state = lock(&tag.state);
+            let is_retired = state.is_retired();
+            if !is_retired && state.last_size > 0 {
+                drop(state);
                 return Ok(tag);
             }
-            if let Some(error) = stock.last_failure.as_ref().filter(|_| !is_retired) {
+            if let Some(error) = state.last_failure.as_ref().filter(|_| !is_retired) {
                 return Err(SegmentError::clone(error));
             }
             if self.is_own_thread() {
@@ -49,7 +49,7 @@ impl Loader {
             if is_retired {
                 // Its numbers go back to the row before the next ones are taken, one call after the
                 // other.
-                drop(stock);
+                drop(state);
                 // Who waits for nothing else still waits for the call that is under way.
                 let patience = self.policy.max_wait.max(RECHECK);
                 let Some(left) = patience.checked_sub(since.elapsed()) else {
@@ -65,8 +65,8 @@ impl Loader {
                 tag = self.enter(&mut scheduler, name)?;
                 continue;
             }
-            let is_loading = stock.is_loading();
-            drop(stock);
+            let is_loading = state.is_loading();
+            drop(state);
             let mut pause = RECHECK;
             // A running load is always waited for, because it ends within the source's own time
             // limit. Nobody knows when one begins that waits for others.

@@ -6,8 +6,8 @@ use super::{Outage, Scheduler};
 use crate::engine::{SegmentFailure, TakeError};
 use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::policy::pause;
-use crate::segment::load::stock::{LoadState, Rank, Stock};
-use crate::segment::load::trouble::{Trouble, kind};
+use crate::segment::load::tag_state::{LoadState, Rank, TagState};
+use crate::segment::load::trouble::{Trouble, failure_of};
 use crate::segment::tag::engine::is_worth_waiting;
 use crate::segment::{Segment, SegmentError};
 use crate::sync::{Arc, lock};
@@ -23,12 +23,12 @@ impl Scheduler {
         now: Duration,
     ) -> Option<Segment> {
         self.running -= 1;
-        let mut stock = lock(&tag.stock);
-        stock.state = LoadState::Idle;
-        self.stuck -= usize::from(stock.is_stuck);
-        let is_new = stock.last_size == 0;
+        let mut state = lock(&tag.state);
+        state.load = LoadState::Idle;
+        self.stuck -= usize::from(state.is_stuck);
+        let is_new = state.last_size == 0;
         let (result, refused) = match result {
-            Ok(segment) => match self.accept(tag, &mut stock, &segment) {
+            Ok(segment) => match self.accept(tag, &mut state, &segment) {
                 Ok(last) => {
                     self.alarms.check_full(&tag.name, &segment, last);
                     (Ok(segment.count), None)
@@ -39,8 +39,8 @@ impl Scheduler {
                     if trouble == Trouble::BadRow && segment.delta != tag.engine.delta() {
                         trouble = Trouble::DeltaChanged;
                     }
-                    stock.went_back = trouble == Trouble::WentBack;
-                    (Err((trouble, error)), (!stock.went_back).then_some(segment))
+                    state.went_back = trouble == Trouble::WentBack;
+                    (Err((trouble, error)), (!state.went_back).then_some(segment))
                 }
             },
             Err(error) => {
@@ -50,30 +50,30 @@ impl Scheduler {
         };
         match result {
             Ok(numbers) => {
-                self.alarms.loaded(&tag.name, &mut stock.alarm, numbers, now);
+                self.alarms.loaded(&tag.name, &mut state.alarm, numbers, now);
                 self.outage = None;
-                stock.load_time = took.max(stock.load_time.mul_f64(0.75));
-                (stock.failures, stock.retry_at) = (0, Duration::ZERO);
-                stock.is_stuck = false;
+                state.load_time = took.max(state.load_time.mul_f64(0.75));
+                (state.failures, state.retry_at) = (0, Duration::ZERO);
+                state.is_stuck = false;
                 // A batch of a series says nothing of the takes to come, and what is loaded for
                 // those would be left over when the period ends.
                 if self.reporting.is_of_series {
-                    let at_once = u64::from(stock.wanted_at_once).min(numbers);
-                    stock.demand.leave_out(at_once);
+                    let at_once = u64::from(state.wanted_at_once).min(numbers);
+                    state.demand.leave_out(at_once);
                 }
-                stock.last_failure = None;
+                state.last_failure = None;
                 tag.engine.set_failure(None);
                 tag.engine.clear_request();
                 tag.engine.counters.loads.add(1);
                 if is_new {
                     self.assign_index(tag);
                 }
-                drop(stock);
+                drop(state);
                 self.maintain(tag, now);
             }
             Err((trouble, error)) => {
-                self.failed(tag, &mut stock, trouble, error, now);
-                drop(stock);
+                self.failed(tag, &mut state, trouble, error, now);
+                drop(state);
             }
         }
         self.clear_out_retired(tag, now);
@@ -98,38 +98,38 @@ impl Scheduler {
     fn accept(
         &self,
         LoadedTag { name, engine, .. }: &LoadedTag,
-        stock: &mut Stock,
+        state: &mut TagState,
         segment: &Segment,
     ) -> Result<u64, SegmentError> {
-        let last = stock.check(name, &self.source, segment, engine.delta())?;
-        if stock.last_size == 0 {
+        let last = state.check(name, &self.source, segment, engine.delta())?;
+        if state.last_size == 0 {
             engine.set_delta(segment.delta);
         }
         engine.receive(segment.first, segment.count);
-        stock.note(segment, last, engine.left());
+        state.note(segment, last, engine.left());
         Ok(last)
     }
 
     fn failed(
         &mut self,
         tag: &Arc<LoadedTag>,
-        stock: &mut Stock,
+        state: &mut TagState,
         trouble: Trouble,
         error: SegmentError,
         now: Duration,
     ) {
-        let cause = kind(&error);
+        let cause = failure_of(&error);
         let is_worth_waiting = is_worth_waiting(TakeError::SegmentExhausted { cause });
         let error = Arc::new(error);
         tag.engine.counters.failures.add(1);
         tag.engine.set_failure(Some(cause));
-        stock.failures = stock.failures.saturating_add(1);
-        stock.retry_at = now + pause(stock.failures, &mut self.rng);
-        stock.last_failure = Some(Arc::clone(&error));
+        state.failures = state.failures.saturating_add(1);
+        state.retry_at = now + pause(state.failures, &mut self.rng);
+        state.last_failure = Some(Arc::clone(&error));
         // What does not reach the source says nothing about the tag.
-        stock.is_stuck = trouble != Trouble::Away;
-        let is_new = stock.last_size == 0;
-        self.alarms.failed(&tag.name, &mut stock.alarm, is_new, trouble, &error, now);
+        state.is_stuck = trouble != Trouble::Away;
+        let is_new = state.last_size == 0;
+        self.alarms.failed(&tag.name, &mut state.alarm, is_new, trouble, &error, now);
         if trouble == Trouble::Away {
             let failures = self.outage.as_ref().map_or(0, |outage| outage.failures) + 1;
             let until = now + pause(failures, &mut self.rng);
@@ -142,8 +142,8 @@ impl Scheduler {
         if is_new {
             self.free_name(tag);
         } else if is_worth_waiting {
-            let at = stock.retry_at;
-            self.set_timer(tag, stock, at);
+            let at = state.retry_at;
+            self.set_timer(tag, state, at);
         } else {
             // The next take that needs a number starts another try. Takes that are waiting now
             // fail.
@@ -155,10 +155,10 @@ impl Scheduler {
     /// Records for all queued tags why they get no numbers.
     fn note_outage_in_queue(&self, error: &Arc<SegmentError>, cause: SegmentFailure) {
         for (_, tag) in self.queue.iter().filter(|((rank, _), _)| *rank != Rank::Ahead) {
-            let mut stock = lock(&tag.stock);
+            let mut state = lock(&tag.state);
             // A new tag has no takers yet, and its first load may still succeed.
-            if stock.last_size > 0 {
-                stock.last_failure = Some(Arc::clone(error));
+            if state.last_size > 0 {
+                state.last_failure = Some(Arc::clone(error));
                 tag.engine.set_failure(Some(cause));
             }
         }
@@ -166,7 +166,7 @@ impl Scheduler {
 
     /// Counts rejected `numbers` as lost, because the row of `tag` has not taken them back.
     pub fn lose_refused(&mut self, tag: &Arc<LoadedTag>, numbers: u64, now: Duration) {
-        let alarm = &mut lock(&tag.stock).alarm;
+        let alarm = &mut lock(&tag.state).alarm;
         self.alarms.refused(alarm, numbers);
         self.alarms.check_lost(&tag.name, alarm, tag.engine.lost(), now);
     }

@@ -18,9 +18,9 @@ use crate::engine::line::CALL_PATIENCE;
 use crate::segment::load::alarm::Alarms;
 use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::policy::Policy;
-use crate::segment::load::stock::{LoadState, Rank, Stock};
 use crate::segment::load::supplier::Reporting;
-use crate::segment::load::trouble::kind;
+use crate::segment::load::tag_state::{LoadState, Rank, TagState};
+use crate::segment::load::trouble::failure_of;
 use crate::segment::tag::engine::{Level, TagEngine};
 use crate::segment::tag::request_list::RequestList;
 use crate::segment::{Segment, SegmentError};
@@ -176,8 +176,8 @@ impl Scheduler {
             return (Arc::clone(tag), false);
         }
         let engine = TagEngine::new(Arc::clone(requests), self.policy.max_wait);
-        let stock = Mutex::new(Stock::new(now));
-        let tag = Arc::new(LoadedTag { name: name.into(), engine, stock });
+        let state = Mutex::new(TagState::new(now));
+        let tag = Arc::new(LoadedTag { name: name.into(), engine, state });
         self.names.insert(ByName(Arc::clone(&tag)));
         self.first_loads += 1;
         self.maintain(&tag, now);
@@ -195,20 +195,20 @@ impl Scheduler {
     #[cfg(feature = "series")]
     pub fn is_returning(&self, name: &str) -> bool {
         !self.has_ended
-            && self.names.get(name).is_some_and(|ByName(tag)| lock(&tag.stock).is_retired())
+            && self.names.get(name).is_some_and(|ByName(tag)| lock(&tag.state).is_retired())
     }
 
     /// Drops `tag` if it waits for its first load and nobody but the caller has it. Returns whether
     /// it did.
     pub fn drop_unwanted(&mut self, tag: &Arc<LoadedTag>) -> bool {
-        let stock = lock(&tag.stock);
-        let LoadState::Queued(key) = stock.state else { return false };
+        let state = lock(&tag.state);
+        let LoadState::Queued(key) = state.load else { return false };
         // The names, the queue and the caller have it. Nobody gets it from them meanwhile, because
         // the scheduler is locked.
-        if stock.last_size > 0 || Arc::strong_count(tag) > 3 {
+        if state.last_size > 0 || Arc::strong_count(tag) > 3 {
             return false;
         }
-        drop(stock);
+        drop(state);
         self.queue.remove(&key);
         self.first_loads -= 1;
         self.free_name(tag);
@@ -224,28 +224,28 @@ impl Scheduler {
         }
         while let Some(entry) = self.timers.first_entry().filter(|entry| entry.key().0 <= now) {
             let tag = entry.remove();
-            lock(&tag.stock).timer = None;
+            lock(&tag.state).timer = None;
             self.maintain(&tag, now);
         }
     }
 
-    /// Publishes what is in stock, measures the demand, and queues a load if one is due.
+    /// Publishes what is in memory, measures the demand, and queues a load if one is due.
     fn maintain(&mut self, tag: &Arc<LoadedTag>, now: Duration) {
         if self.has_ended {
             return;
         }
-        let mut stock = lock(&tag.stock);
-        if stock.is_retired() {
+        let mut state = lock(&tag.state);
+        if state.is_retired() {
             return;
         }
         let engine = &tag.engine;
-        let is_held_up = engine.publish(stock.is_patient(now));
-        if let Some(at) = stock.set_held_up(is_held_up, now) {
-            self.set_timer(tag, &mut stock, at);
+        let is_held_up = engine.publish(state.is_patient(now));
+        if let Some(at) = state.set_held_up(is_held_up, now) {
+            self.set_timer(tag, &mut state, at);
         }
         let Level { left, claimed, end, is_requested, .. } = engine.level();
-        stock.demand.measure(claimed, now, self.policy.ahead);
-        self.alarms.check_lost(&tag.name, &mut stock.alarm, engine.lost(), now);
+        state.demand.measure(claimed, now, self.policy.ahead);
+        self.alarms.check_lost(&tag.name, &mut state.alarm, engine.lost(), now);
         let has_tasks = engine.has_tasks();
         #[cfg(feature = "async")]
         if has_tasks {
@@ -260,16 +260,16 @@ impl Scheduler {
                 Some(CALL_PATIENCE)
             };
             if let Some(due) = due {
-                self.set_timer(tag, &mut stock, now.saturating_add(due));
+                self.set_timer(tag, &mut state, now.saturating_add(due));
             }
         }
         // Each further load would advance the row, up to numbers that other processes may have.
-        if stock.went_back {
+        if state.went_back {
             return;
         }
-        let usual = stock.steps.step.min(stock.last_size);
-        let low = self.policy.low_water(&stock.demand, stock.load_time, usual);
-        let low = low.min(self.policy.highest_mark(stock.steps));
+        let usual = state.steps.step.min(state.last_size);
+        let low = self.policy.low_water(&state.demand, state.load_time, usual);
+        let low = low.min(self.policy.highest_mark(state.steps));
         engine.set_range(Policy::longest_range(left), end.saturating_sub(low));
         if left >= low {
             return;
@@ -281,24 +281,24 @@ impl Scheduler {
             && is_waited_for
             && (is_requested || has_tasks)
         {
-            stock.last_failure = Some(Arc::clone(&outage.error));
-            engine.set_failure(Some(kind(&outage.error)));
+            state.last_failure = Some(Arc::clone(&outage.error));
+            engine.set_failure(Some(failure_of(&outage.error)));
         }
         let rank = match is_waited_for {
-            _ if stock.is_stuck => Rank::Stuck,
+            _ if state.is_stuck => Rank::Stuck,
             true => Rank::Empty,
             false => Rank::Ahead,
         };
-        match stock.state {
-            LoadState::Loading if is_waited_for && stock.last_size > 0 => {
-                if let Some(at) = self.alarms.note_empty_load(&tag.name, &mut stock.alarm, now) {
-                    self.set_timer(tag, &mut stock, at);
+        match state.load {
+            LoadState::Loading if is_waited_for && state.last_size > 0 => {
+                if let Some(at) = self.alarms.note_empty_load(&tag.name, &mut state.alarm, now) {
+                    self.set_timer(tag, &mut state, at);
                 }
             }
             LoadState::Loading => {}
-            _ if now < stock.retry_at => {
-                let at = stock.retry_at;
-                self.set_timer(tag, &mut stock, at);
+            _ if now < state.retry_at => {
+                let at = state.retry_at;
+                self.set_timer(tag, &mut state, at);
             }
             LoadState::Queued((before, _)) if before <= rank => {}
             before => {
@@ -307,21 +307,21 @@ impl Scheduler {
                 }
                 self.count += 1;
                 let key = (rank, self.count);
-                stock.state = LoadState::Queued(key);
+                state.load = LoadState::Queued(key);
                 self.queue.insert(key, Arc::clone(tag));
             }
         }
     }
 
-    fn set_timer(&mut self, tag: &Arc<LoadedTag>, stock: &mut Stock, at: Duration) {
-        if let Some(key) = stock.timer {
+    fn set_timer(&mut self, tag: &Arc<LoadedTag>, state: &mut TagState, at: Duration) {
+        if let Some(key) = state.timer {
             if key.0 <= at {
                 return;
             }
             self.timers.remove(&key);
         }
         self.count += 1;
-        stock.timer = Some((at, self.count));
+        state.timer = Some((at, self.count));
         self.timers.insert((at, self.count), Arc::clone(tag));
     }
 
@@ -351,23 +351,23 @@ impl Scheduler {
         let (key, tag) = next?;
         self.is_return_next = true;
         self.queue.remove(&key);
-        let mut stock = lock(&tag.stock);
-        self.stuck += usize::from(stock.is_stuck);
-        stock.state = LoadState::Loading;
+        let mut state = lock(&tag.state);
+        self.stuck += usize::from(state.is_stuck);
+        state.load = LoadState::Loading;
         let Level { left, wanted, wanted_at_once, .. } = tag.engine.level();
-        stock.wanted_at_once = u32::try_from(wanted_at_once).unwrap_or(u32::MAX);
-        let count = if stock.last_size == 0 {
+        state.wanted_at_once = u32::try_from(wanted_at_once).unwrap_or(u32::MAX);
+        let count = if state.last_size == 0 {
             self.first_loads -= 1;
             None
         } else {
             if left == 0
-                && let Some(at) = self.alarms.note_empty_load(&tag.name, &mut stock.alarm, now)
+                && let Some(at) = self.alarms.note_empty_load(&tag.name, &mut state.alarm, now)
             {
-                self.set_timer(&tag, &mut stock, at);
+                self.set_timer(&tag, &mut state, at);
             }
-            self.policy.size(&stock.demand, stock.steps, stock.last_size, wanted, left)
+            self.policy.size(&state.demand, state.steps, state.last_size, wanted, left)
         };
-        drop(stock);
+        drop(state);
         self.running += 1;
         Some(Job::Load { tag, count, wanted })
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Job, Scheduler};
 use crate::segment::load::events::Event;
 use crate::segment::load::loaded_tag::LoadedTag;
-use crate::segment::load::stock::{LoadState, Retirement, Stock};
+use crate::segment::load::tag_state::{LoadState, Retirement, TagState};
 use crate::segment::load::trouble::Trouble;
 use crate::segment::tag::engine::{Level, TagEngine};
 use crate::segment::{Segment, SegmentError};
@@ -19,10 +19,10 @@ impl Scheduler {
         let Some(first) = self.retired_indexes.front() else { return };
         let requests = Arc::clone(&self.tags[*first].engine.requests);
         let placeholder = self.placeholder.get_or_insert_with(|| {
-            let mut stock = Stock::new(Duration::ZERO);
-            stock.retirement = Retirement::Cleared;
+            let mut state = TagState::new(Duration::ZERO);
+            state.retirement = Retirement::Cleared;
             let engine = TagEngine::new(requests, Duration::ZERO);
-            Arc::new(LoadedTag { name: "".into(), engine, stock: Mutex::new(stock) })
+            Arc::new(LoadedTag { name: "".into(), engine, state: Mutex::new(state) })
         });
         for index in std::mem::take(&mut self.retired_indexes) {
             let place = &mut self.tags[index];
@@ -47,14 +47,14 @@ impl Scheduler {
         let since = now.saturating_sub(rest);
         let ahead = self.policy.ahead;
         let is_resting = |tag: &&Arc<LoadedTag>| {
-            let mut stock = lock(&tag.stock);
+            let mut state = lock(&tag.state);
             let Level { claimed, wanted, .. } = tag.engine.level();
-            let is_resting = stock.demand.is_resting(claimed, since);
-            if !stock.demand.is_resting(claimed, now) {
-                stock.demand.measure(claimed, now, ahead);
+            let is_resting = state.demand.is_resting(claimed, since);
+            if !state.demand.is_resting(claimed, now) {
+                state.demand.measure(claimed, now, ahead);
             }
             // The next one of the name would not know that the row went back.
-            let is_kept = stock.went_back || stock.is_retired();
+            let is_kept = state.went_back || state.is_retired();
             is_resting && wanted == 0 && !tag.engine.has_tasks() && !is_kept
         };
         Some(self.tags.iter().filter(is_resting).cloned().collect())
@@ -63,17 +63,17 @@ impl Scheduler {
     /// Begins to give `tag` up: nothing more is loaded for it. The caller ends its takes, and then
     /// calls [`retired`](Scheduler::retired). Returns whether there is anything to do.
     pub fn retire(&mut self, tag: &Arc<LoadedTag>) -> bool {
-        let mut stock = lock(&tag.stock);
+        let mut state = lock(&tag.state);
         let is_known = self.names.get(&*tag.name).is_some_and(|ByName(of)| Arc::ptr_eq(of, tag));
-        if self.has_ended || !is_known || stock.is_retired() {
+        if self.has_ended || !is_known || state.is_retired() {
             return false;
         }
-        stock.retirement = Retirement::Begun;
-        if let LoadState::Queued(key) = stock.state {
+        state.retirement = Retirement::Begun;
+        if let LoadState::Queued(key) = state.load {
             self.queue.remove(&key);
-            stock.state = LoadState::Idle;
+            state.load = LoadState::Idle;
         }
-        if let Some(key) = stock.timer.take() {
+        if let Some(key) = state.timer.take() {
             self.timers.remove(&key);
         }
         true
@@ -81,23 +81,23 @@ impl Scheduler {
 
     /// The takes of a tag that is given up have ended.
     pub fn retired(&mut self, tag: &Arc<LoadedTag>, now: Duration) {
-        lock(&tag.stock).retirement = Retirement::Ended;
+        lock(&tag.state).retirement = Retirement::Ended;
         self.clear_out_retired(tag, now);
     }
 
     /// Prepares the calls that give back what is left of `tag`, if its takes have ended because it
     /// was given up, and no load of it is running.
     pub(super) fn clear_out_retired(&mut self, tag: &Arc<LoadedTag>, now: Duration) {
-        let mut stock = lock(&tag.stock);
-        if self.has_ended || stock.retirement != Retirement::Ended || stock.is_loading() {
+        let mut state = lock(&tag.state);
+        if self.has_ended || state.retirement != Retirement::Ended || state.is_loading() {
             return;
         }
-        stock.retirement = Retirement::Cleared;
-        let unused = self.clear_out_tag(tag, &mut stock, now);
-        self.alarms.retired(&mut stock.alarm, self.outage.is_some(), now);
+        state.retirement = Retirement::Cleared;
+        let unused = self.clear_out_tag(tag, &mut state, now);
+        self.alarms.retired(&mut state.alarm, self.outage.is_some(), now);
         // There is one for each database at most.
-        stock.returns = u32::try_from(unused.len()).unwrap_or(u32::MAX);
-        drop(stock);
+        state.returns = u32::try_from(unused.len()).unwrap_or(u32::MAX);
+        drop(state);
         if unused.is_empty() {
             self.forget(tag);
         }
@@ -108,18 +108,18 @@ impl Scheduler {
     fn clear_out_tag(
         &mut self,
         tag: &Arc<LoadedTag>,
-        stock: &mut Stock,
+        state: &mut TagState,
         now: Duration,
     ) -> Vec<Job> {
         let (claimed, left) = tag.engine.claimed_and_left();
         let numbers = (claimed, tag.engine.lost(), left);
-        self.alarms.ended(&tag.name, &mut stock.alarm, numbers, now);
+        self.alarms.ended(&tag.name, &mut state.alarm, numbers, now);
         // Others may have taken such a row to where it ended for this process.
-        if stock.has_gone_back() {
+        if state.has_gone_back() {
             self.alarms.end.gave_back(left, Ok(false));
             return Vec::new();
         }
-        let unused = stock.unused(left, tag.engine.delta());
+        let unused = state.unused(left, tag.engine.delta());
         unused.into_iter().map(|unused| Job::GiveBack { tag: Arc::clone(tag), unused }).collect()
     }
 
@@ -151,9 +151,9 @@ impl Scheduler {
     pub fn clear_out(&mut self, now: Duration) {
         self.outage = None;
         for tag in self.tags.clone() {
-            let mut stock = lock(&tag.stock);
-            if stock.retirement != Retirement::Cleared {
-                let jobs = self.clear_out_tag(&tag, &mut stock, now);
+            let mut state = lock(&tag.state);
+            if state.retirement != Retirement::Cleared {
+                let jobs = self.clear_out_tag(&tag, &mut state, now);
                 self.left_over.extend(jobs);
             }
         }
@@ -176,7 +176,7 @@ impl Scheduler {
                 self.alarms.reached(now);
             }
             let left = {
-                let returns = &mut lock(&tag.stock).returns;
+                let returns = &mut lock(&tag.state).returns;
                 *returns = returns.saturating_sub(1);
                 *returns
             };

@@ -65,11 +65,11 @@ impl Scheduler {
         wanted: &[String],
     ) -> Source {
         let end = indexes.end.min(self.tags.len());
-        let is_in_use = |tag: &&Arc<LoadedTag>| !lock(&tag.stock).is_retired();
+        let is_in_use = |tag: &&Arc<LoadedTag>| !lock(&tag.state).is_retired();
         tags.extend(self.tags[indexes.start.min(end)..end].iter().filter(is_in_use).cloned());
         let find = |name: &str| self.names.get(name).map(|ByName(tag)| Arc::clone(tag));
         let mut named: Vec<_> = wanted.iter().filter_map(|name| find(name)).collect();
-        named.retain(|tag| lock(&tag.stock).last_size > 0);
+        named.retain(|tag| lock(&tag.state).last_size > 0);
         let failed = self.alarms.take_failed().iter().filter_map(|name| find(name)).collect();
         Source {
             measured: self.alarms.measure(),

@@ -1,4 +1,4 @@
-//! What a process does with the segments of a tag, as `src/segment/load/stock.rs` has it.
+//! What a process does with the segments of a tag, as `src/segment/load/tag_state.rs` has it.
 
 use super::table::Segment;
 use super::{Key, Number, Rule, Rules};

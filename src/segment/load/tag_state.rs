@@ -1,4 +1,4 @@
-//! [`Stock`]: the loader's state of one tag.
+//! [`TagState`]: the loader's state of one tag.
 
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use crate::engine::SegmentFailure;
 use crate::number::Number;
 use crate::segment::load::alarm::TagAlarm;
 use crate::segment::load::policy::{Demand, Steps};
-use crate::segment::load::trouble::kind;
+use crate::segment::load::trouble::failure_of;
 use crate::segment::{Segment, SegmentError};
 use crate::sync::Arc;
 
@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The loader's state of one tag. Only the scheduler writes to it.
 #[derive(Debug)]
-pub struct Stock {
+pub struct TagState {
     pub demand: Demand,
     pub steps: Steps,
     /// The size of the last loaded segment.
@@ -47,7 +47,7 @@ pub struct Stock {
     pub returns: u32,
     /// No load begins before this time.
     pub retry_at: Duration,
-    pub state: LoadState,
+    pub load: LoadState,
     /// The key of the tag's timer in the scheduler.
     pub timer: Option<(Duration, u64)>,
     pub alarm: TagAlarm,
@@ -97,9 +97,9 @@ struct Loaded {
     database: usize,
 }
 
-impl Stock {
-    pub fn new(now: Duration) -> Stock {
-        Stock {
+impl TagState {
+    pub fn new(now: Duration) -> TagState {
+        TagState {
             demand: Demand::new(now),
             steps: Steps { step: 1, max_step: None },
             last_size: 0,
@@ -115,7 +115,7 @@ impl Stock {
             is_stuck: false,
             returns: 0,
             retry_at: Duration::ZERO,
-            state: LoadState::Idle,
+            load: LoadState::Idle,
             timer: None,
             alarm: TagAlarm::default(),
         }
@@ -212,7 +212,7 @@ impl Stock {
 
     /// Whether the row gave numbers again, as this process or its source has found out.
     pub fn has_gone_back(&self) -> bool {
-        let failure = self.last_failure.as_deref().map(kind);
+        let failure = self.last_failure.as_deref().map(failure_of);
         self.went_back || failure == Some(SegmentFailure::WentBack)
     }
 
@@ -223,7 +223,7 @@ impl Stock {
 
     /// Whether a load is running.
     pub fn is_loading(&self) -> bool {
-        self.state == LoadState::Loading
+        self.load == LoadState::Loading
     }
 
     /// Whether loaded numbers still wait for takers that have not looked up their tickets.
