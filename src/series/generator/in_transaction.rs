@@ -44,12 +44,17 @@ impl SeriesGenerator {
     ///
     /// # Errors
     ///
-    /// [`SeriesError::NotGapless`], [`SeriesError::OtherDatabase`], [`SeriesError::Transaction`]
-    /// when the database refuses the statement, such as to avoid a deadlock
-    /// ([`is_transient`](SeriesError::is_transient) says whether a new transaction may count),
-    /// [`SeriesError::Changed`] when the transaction began before a change; otherwise as
+    /// [`NotGapless`], [`OtherDatabase`], [`Transaction`] when the database refuses the statement,
+    /// such as to avoid a deadlock ([`is_transient`] says whether a new transaction may count),
+    /// [`Changed`] when the transaction began before a change; otherwise as
     /// [`take`](SeriesGenerator::take). Roll the transaction back after an error, and after a
     /// future that was dropped: the database may have counted, and a commit would leave a gap.
+    ///
+    /// [`NotGapless`]: crate::series::SeriesError::NotGapless
+    /// [`OtherDatabase`]: crate::series::SeriesError::OtherDatabase
+    /// [`Transaction`]: crate::series::SeriesError::Transaction
+    /// [`is_transient`]: crate::series::SeriesError::is_transient
+    /// [`Changed`]: crate::series::SeriesError::Changed
     pub fn take_in<'a, T: GaplessTransaction>(&'a self, transaction: &'a mut T) -> T::Taken<'a> {
         transaction.count(Gapless::now(&self.handle))
     }
