@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::clock::utc;
 
-/// A [`Layout`] cannot be made.
+/// A [`Layout`](super::Layout) cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LayoutError {

@@ -10,8 +10,8 @@ impl Layout {
     /// The UIDs whose time, as [`parts`](Layout::parts) tells it, lies in `times`: a range of time
     /// as a range of the key. Where no tick begins within `times`, the range is empty.
     ///
-    /// With [`FieldOrder::TimeFirst`], ranges of time that follow one another give ranges of UIDs
-    /// that follow one another, without a gap or an overlap:
+    /// With [`FieldOrder::TimeFirst`](crate::FieldOrder::TimeFirst), ranges of time that follow one
+    /// another give ranges of UIDs that follow one another, without a gap or an overlap:
     ///
     /// ```
     /// # use std::time::Duration;
@@ -31,9 +31,10 @@ impl Layout {
     /// [`max_lead`](crate::Builder::max_lead), or behind it, by up to
     /// [`max_lag`](crate::Builder::max_lag).
     ///
-    /// With [`FieldOrder::WorkerFirst`], a range of time is one range of UIDs for each worker; see
-    /// [`uids_of`](Layout::uids_of). The range returned here then goes from the first worker's to
-    /// the last one's. It has all UIDs of these times, but also UIDs of other times.
+    /// With [`FieldOrder::WorkerFirst`](crate::FieldOrder::WorkerFirst), a range of time is one
+    /// range of UIDs for each worker; see [`uids_of`](Layout::uids_of). The range returned here then
+    /// goes from the first worker's to the last one's. It has all UIDs of these times, but also UIDs
+    /// of other times.
     #[must_use]
     pub fn uids_in(&self, times: impl RangeBounds<SystemTime>) -> RangeInclusive<Uid> {
         self.range(0, self.max_worker(), &times).unwrap_or(Uid::MAX..=Uid::MIN)
@@ -53,7 +54,8 @@ impl Layout {
     /// assert_eq!(uids.end().get() - uids.start().get() + 1, 60_000 * 4096);
     /// ```
     ///
-    /// With [`FieldOrder::TimeFirst`], the range also has UIDs of other workers.
+    /// With [`FieldOrder::TimeFirst`](crate::FieldOrder::TimeFirst), the range also has UIDs of
+    /// other workers.
     #[must_use]
     pub fn uids_of(&self, worker: u64, times: impl RangeBounds<SystemTime>) -> RangeInclusive<Uid> {
         self.range(worker, worker, &times).unwrap_or(Uid::MAX..=Uid::MIN)
@@ -101,8 +103,8 @@ impl Layout {
 
     /// The smallest UID of the tick that contains `time`, of any worker; for a time before the
     /// epoch, the smallest UID of all. `None` when the layout ends before `time`. With
-    /// [`FieldOrder::WorkerFirst`], nearly all earlier UIDs are larger, see
-    /// [`uids_of`](Layout::uids_of).
+    /// [`FieldOrder::WorkerFirst`](crate::FieldOrder::WorkerFirst), nearly all earlier UIDs are
+    /// larger, see [`uids_of`](Layout::uids_of).
     ///
     /// ```
     /// # use std::time::Duration;
@@ -122,8 +124,8 @@ impl Layout {
 
     /// The largest UID of the tick that contains `time`, of any worker; for a time after the end,
     /// the largest UID of all. `None` when the layout begins after `time`. With
-    /// [`FieldOrder::WorkerFirst`], nearly all later UIDs are smaller, see
-    /// [`uids_of`](Layout::uids_of).
+    /// [`FieldOrder::WorkerFirst`](crate::FieldOrder::WorkerFirst), nearly all later UIDs are
+    /// smaller, see [`uids_of`](Layout::uids_of).
     ///
     /// ```
     /// # use uidring::Layout;

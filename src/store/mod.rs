@@ -33,7 +33,7 @@
 //!
 //! What an address of a server may hold stands at the registry of its kind,
 #![cfg_attr(feature = "postgres", doc = "[`PostgresRegistry`](crate::registry::PostgresRegistry),")]
-#![cfg_attr(feature = "mysql", doc = "[`MySqlRegistry`](crate::registry::MySqlRegistry),")]
+#![cfg_attr(feature = "mysql", doc = "[`MySqlRegistry`],")]
 //! and so do the promises of each store: those of the others at [`etcd`], [`zookeeper`] and
 //! [`redis`]. A path that looks like an address begins with `./`. `docs/benchmarks.md` has what a
 //! call on each of them costs: 1 to 16 ms on a machine with two cores.
@@ -199,7 +199,8 @@ impl Store {
 
     /// The same for a trial, which makes nothing: a file that does not exist, or that is empty,
     /// counts as one in which nothing was ever kept, and what is written to it is forgotten. So
-    /// [`try_assign`](RegistryAdmin::try_assign) says what a start would find in a new file.
+    /// [`try_assign`](crate::registry::RegistryAdmin::try_assign) says what a start would find in a
+    /// new file.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {

@@ -12,7 +12,8 @@ use crate::segment::{
 };
 use crate::sync::Arc;
 
-/// The worker ids of a [`Store`], of any kind. [`RegistryAdmin`] lists those that were given.
+/// The worker ids of a [`Store`](super::Store), of any kind. [`RegistryAdmin`] lists those that
+/// were given.
 ///
 /// Clones and others of the same store know what it has seen of the tables, so that none of them
 /// makes tables anew that were lost.
@@ -90,7 +91,8 @@ impl RegistryAdmin for StoreRegistry {
     }
 }
 
-/// The dense numbers of a [`Store`], of any kind. [`SegmentAdmin`] changes and removes tags.
+/// The dense numbers of a [`Store`](super::Store), of any kind. [`SegmentAdmin`] changes and
+/// removes tags.
 ///
 /// Clones and others of the same store know what it has seen of the tables, so that none of them
 /// makes tables anew that were lost.
