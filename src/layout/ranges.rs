@@ -32,9 +32,9 @@ impl Layout {
     /// [`max_lag`](crate::Builder::max_lag).
     ///
     /// With [`FieldOrder::WorkerFirst`](crate::FieldOrder::WorkerFirst), a range of time is one
-    /// range of UIDs for each worker; see [`uids_of`](Layout::uids_of). The range returned here then
-    /// goes from the first worker's to the last one's. It has all UIDs of these times, but also UIDs
-    /// of other times.
+    /// range of UIDs for each worker; see [`uids_of`](Layout::uids_of). The range returned here
+    /// then goes from the first worker's to the last one's. It has all UIDs of these times, but
+    /// also UIDs of other times.
     #[must_use]
     pub fn uids_in(&self, times: impl RangeBounds<SystemTime>) -> RangeInclusive<Uid> {
         self.range(0, self.max_worker(), &times).unwrap_or(Uid::MAX..=Uid::MIN)
