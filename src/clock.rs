@@ -27,9 +27,9 @@ use crate::sync::{Arc, Mutex};
 /// use uidring::clock::Clock;
 ///
 /// /// The time that a message from elsewhere told last.
-/// struct Told(AtomicU64);
+/// struct RemoteClock(AtomicU64);
 ///
-/// impl Clock for Told {
+/// impl Clock for RemoteClock {
 ///     fn now(&self) -> SystemTime {
 ///         SystemTime::UNIX_EPOCH + Duration::from_millis(self.0.load(Ordering::Relaxed))
 ///     }

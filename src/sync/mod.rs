@@ -14,7 +14,7 @@ mod loom_impl;
 #[cfg(uidring_shuttle)]
 mod shuttle_impl;
 #[cfg(not(any(uidring_loom, uidring_shuttle)))]
-mod thread_id;
+mod std_impl;
 #[cfg(any(uidring_loom, uidring_shuttle))]
 mod token;
 
@@ -38,13 +38,4 @@ pub(crate) fn wait_timeout<'a, T>(
 ) -> MutexGuard<'a, T> {
     let waited = changed.wait_timeout(guard, timeout);
     waited.unwrap_or_else(std::sync::PoisonError::into_inner).0
-}
-
-#[cfg(not(any(uidring_loom, uidring_shuttle)))]
-mod std_impl {
-    pub(crate) use super::thread_id::{ThreadId, thread_id};
-    pub(crate) use crossbeam_utils::sync::{Parker, Unparker};
-    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
-    pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
-    pub(crate) use std::thread::{self, park_timeout, sleep};
 }

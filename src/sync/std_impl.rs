@@ -1,7 +1,11 @@
-//! [`ThreadId`]: by which a thread knows itself again.
+//! Std's atomics, locks and threads, and crossbeam's `Parker`.
+
+pub(crate) use crossbeam_utils::sync::{Parker, Unparker};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
+pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+pub(crate) use std::thread::{self, park_timeout, sleep};
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A number that no other thread has had.
 ///
