@@ -384,7 +384,7 @@ mod migration {}
 #[doc = include_str!("../docs/comparison.md")]
 mod comparison {}
 
-pub use engine::lead::LeadLimit;
+pub use engine::limits::LeadLimit;
 pub use engine::signal::FillerState;
 pub use engine::status::Status;
 pub use engine::{FillError, SegmentFailure, TakeError};
@@ -412,12 +412,12 @@ pub use support::audience::Audience;
 pub mod model {
     //! The types that the loom models use.
     pub use crate::ring::codec::TickCodec;
-    pub use crate::ring::counter::Counter;
     pub use crate::ring::segments::{Found, SegmentChain, Unclaimed};
     pub use crate::ring::window::Window;
     pub use crate::ring::{Block, Ring, is_closed};
     pub use crate::segment::tag::engine::TagEngine;
     pub use crate::segment::tag::request_list::RequestList;
+    pub use crate::sync::Counter;
 
     use crate::filler::Filler;
     use crate::generator::builder::Builder;

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use crate::engine::Engine;
 use crate::engine::TakeError;
-use crate::engine::kind::by_kind;
+use crate::engine::by_kind;
 use crate::engine::timing::Timing as _;
 use crate::support::integer::{Integer, LARGEST};
 use crate::uid::Uid;

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 #[cfg(feature = "tracing")]
 use crate::clock::utc;
-use crate::engine::lead::LeadLimit;
+use crate::engine::limits::LeadLimit;
 use crate::layout::Layout;
 use crate::registry::{Lease, RegistryError};
 use crate::support::callbacks::event;

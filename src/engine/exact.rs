@@ -70,11 +70,11 @@ impl Engine {
     #[inline]
     fn is_clock_in(&self, tick: u64) -> bool {
         let now = self.clock.now();
-        let known = PRESENT.with(Cell::get);
-        if known.tick == tick
-            && known.begin <= now
-            && now < known.end
-            && (known.epoch_ms, known.tick_ms) == self.limits.numbering()
+        let present = PRESENT.with(Cell::get);
+        if present.tick == tick
+            && present.begin <= now
+            && now < present.end
+            && (present.epoch_ms, present.tick_ms) == self.limits.numbering()
             && self.flags.refused_jump_ms() == 0
         {
             return true;
@@ -169,7 +169,7 @@ impl Engine {
     #[cfg_attr(not(feature = "async"), allow(clippy::unused_self, unused_variables))]
     pub fn pause_for_tasks(&self, pause: Duration, now_ms: i64) -> Duration {
         #[cfg(feature = "async")]
-        if !self.waiters.line.is_empty()
+        if !self.waiters.wait_queue.is_empty()
             && !self.is_past_window(self.ring.cursor.position(), now_ms)
             && let Some(last) = self.limits.last_tick(now_ms)
             && last < self.limits.final_tick

@@ -1,26 +1,23 @@
 //! [`Engine`]: what takers and the filler share, and the slow path of a take.
 
 pub mod ahead;
+#[cfg(feature = "async")]
+pub mod async_take;
 pub mod claim;
-mod counters;
 mod error;
 pub mod events;
 pub mod exact;
 mod flags;
 #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
 pub mod fork;
-pub mod kind;
-pub mod lead;
 pub mod limits;
-#[cfg(feature = "async")]
-pub mod line;
 mod refill;
 pub mod signal;
 pub mod status;
 mod take;
 pub mod timing;
 #[cfg(feature = "async")]
-pub mod turn;
+pub mod wait_queue;
 pub mod waiters;
 
 pub use error::{FillError, SegmentFailure, TakeError};
@@ -34,14 +31,11 @@ use crossbeam_utils::CachePadded;
 
 use crate::clock::Clock;
 use crate::engine::ahead::Ahead;
-use crate::engine::counters::Counters;
 use crate::engine::exact::Exact;
 use crate::engine::flags::Flags;
-use crate::engine::kind::{Kind, by_kind};
-use crate::engine::lead::LeadLimit;
-use crate::engine::limits::Limits;
+use crate::engine::limits::{LeadLimit, Limits};
 use crate::engine::signal::{FillerState, Signal};
-use crate::engine::status::Status;
+use crate::engine::status::{Counters, Status};
 use crate::engine::timing::Timing as _;
 use crate::engine::waiters::Waiters;
 use crate::registry::Lease;
@@ -55,6 +49,24 @@ use crate::sync::{Arc, AtomicU64, Ordering, Parker};
 /// one comparison tells whether the span is used up or has expired. At one expiry per
 /// microsecond, faster than the filler can run, `claims_end` would reach zero after nine years.
 pub const EXPIRY_STEP: u64 = 1 << 16;
+
+/// A kind of generator.
+#[derive(Debug)]
+pub enum Kind {
+    Ahead(Ahead),
+    Exact(Exact),
+}
+
+/// Calls a method of [`Timing`](crate::engine::timing::Timing) on the engine's kind.
+macro_rules! by_kind {
+    ($engine:expr, $method:ident $(, $argument:expr)*) => {
+        match &$engine.kind {
+            $crate::engine::Kind::Ahead(ahead) => ahead.$method($engine $(, $argument)*),
+            $crate::engine::Kind::Exact(exact) => exact.$method($engine $(, $argument)*),
+        }
+    };
+}
+pub(crate) use by_kind;
 
 /// A generator without its filler thread.
 pub struct Engine {

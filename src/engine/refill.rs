@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::engine::Engine;
-use crate::engine::kind::by_kind;
+use crate::engine::by_kind;
 use crate::engine::limits::duration_ms;
 use crate::engine::timing::Timing as _;
 use crate::engine::waiters::SHORTEST_WAIT;

@@ -3,8 +3,8 @@
 use std::num::NonZeroU64;
 use std::ops::Range;
 
-use crate::engine::kind::by_kind;
-use crate::engine::lead::LeadLimit;
+use crate::engine::by_kind;
+use crate::engine::limits::LeadLimit;
 use crate::engine::timing::Timing as _;
 use crate::engine::waiters::LONGEST_WAIT;
 use crate::engine::{Engine, TakeError, waiters};

@@ -3,13 +3,13 @@
 //! A take waits only while no UID may be handed out to it: until the clock allows the next tick,
 //! the registry has reserved more ticks of the lease, or the filler has taken on another worker id.
 //! A thread keeps its ticket while it waits. A task holds no ticket, since its future may be
-//! dropped. Tasks wait in a [`Line`], and get the UIDs for which no thread holds a ticket.
+//! dropped. Tasks wait in a [`WaitQueue`], and get the UIDs for which no thread holds a ticket.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 #[cfg(feature = "async")]
-use crate::engine::line::Line;
+use crate::engine::wait_queue::WaitQueue;
 use crate::sync::{AtomicU64, Mutex, Ordering, lock, thread};
 
 /// The longest sleep of a waiting taker. It then checks by itself, since the filler may be starved.
@@ -25,7 +25,7 @@ pub struct Waiters {
     /// lock.
     first_ticket: AtomicU64,
     #[cfg(feature = "async")]
-    pub line: Line,
+    pub wait_queue: WaitQueue,
 }
 
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ impl Default for Waiters {
             threads: Mutex::default(),
             first_ticket: AtomicU64::new(u64::MAX),
             #[cfg(feature = "async")]
-            line: Line::default(),
+            wait_queue: WaitQueue::default(),
         }
     }
 }
@@ -88,13 +88,13 @@ impl Waiters {
     pub fn wake_all(&self) {
         self.wake_threads(u64::MAX);
         #[cfg(feature = "async")]
-        self.line.call_all();
+        self.wait_queue.call_all();
     }
 
     /// Whether neither a thread nor a task waits.
     pub fn is_empty(&self) -> bool {
         #[cfg(feature = "async")]
-        if !self.line.is_empty() {
+        if !self.wait_queue.is_empty() {
             return false;
         }
         lock(&self.threads).waiting.is_empty()

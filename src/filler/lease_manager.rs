@@ -14,7 +14,7 @@ use crate::engine::status::is_large_skew;
 use crate::filler::alarm::{Alarm, Rest};
 use crate::filler::allowance::Allowance;
 use crate::filler::registry_calls::{Answer, CallThread, RegistryCalls};
-use crate::layout::Layout;
+use crate::filler::reservation_plan::{FIRST_RETRY, ReservationPlan, Retry};
 use crate::registry::RegistryError;
 use crate::registry::{Lease, WorkerRegistry};
 use crate::support::rule::{BrokenRule, Rule};
@@ -39,51 +39,28 @@ pub struct LeaseManager {
     /// Worker ids to give back.
     retired: Vec<Lease>,
     /// The worker ids in use before, each with its last tick that was reserved: those used last.
-    had: VecDeque<(u64, u64)>,
+    previous: VecDeque<(u64, u64)>,
     /// When another worker id may be requested after a refusal.
     retry: Retry,
     allowance: Allowance,
     /// Whether operators know that this machine's clock and the registry's are far apart.
-    is_skew_told: bool,
+    has_reported_skew: bool,
 }
 
-/// When ticks are reserved, and how many.
-struct ReservationPlan {
-    /// The time since the last reservation.
-    since: Option<Stopwatch>,
-    /// How many ticks are reserved at a time: at first as many as came with the lease, later as
-    /// many as its duration has. The number grows with the pace, so that a busy generator reserves
-    /// at most a few times per second.
-    ticks: u64,
-    /// The tick from which the reservation requested last counts.
-    from: u64,
-    /// How many ticks the last successful reservation covered.
-    covered: u64,
-    retry: Retry,
-}
-
-/// A pause after a refusal, which doubles with each further one.
-#[derive(Default)]
-struct Retry {
-    refused: Option<(Stopwatch, Duration)>,
-}
-
-const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_secs(60);
+
 /// Shorter than `LAST_RETRY`, since takes may be waiting for the reservation.
 const LAST_RESERVE_RETRY: Duration = Duration::from_secs(5);
+
 /// How many worker ids that were in use before are remembered.
 const MOST_REMEMBERED: usize = 64;
+
 /// If the registry does not answer within this time, or within an eighth of the lease, there is an
 /// event.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(5);
-/// A lease that is shorter is reserved as often as one of this duration. A registry of one's own
-/// may name a duration below the time that its calls take.
-const SHORTEST_DURATION: Duration = Duration::from_secs(1);
+
 /// The shortest sleep of the filler if only the lease needs it.
 const SHORTEST_REST: Duration = Duration::from_millis(10);
-/// If a reservation is used up within this time, the next one has twice as many ticks.
-const BUSY_PERIOD: Duration = Duration::from_millis(500);
 
 impl LeaseManager {
     /// Starts with `lease`. `allowance` says how many further ids may be taken on.
@@ -102,10 +79,10 @@ impl LeaseManager {
             spare: None,
             is_spare_awaited: false,
             retired: Vec::new(),
-            had: VecDeque::new(),
+            previous: VecDeque::new(),
             retry: Retry::default(),
             allowance,
-            is_skew_told: false,
+            has_reported_skew: false,
         }
     }
 
@@ -115,7 +92,7 @@ impl LeaseManager {
         let skew_ms = self.calls.clock_skew_ms();
         engine.flags.set_clock_skew_ms(skew_ms);
         let is_large = skew_ms.is_some_and(is_large_skew);
-        if is_large != mem::replace(&mut self.is_skew_told, is_large) {
+        if is_large != mem::replace(&mut self.has_reported_skew, is_large) {
             match skew_ms {
                 Some(skew_ms) if is_large => events::clock_skew(skew_ms),
                 _ => events::clocks_agree(),
@@ -126,7 +103,7 @@ impl LeaseManager {
     /// The clock was set, so that it is not known how far it is from the registry's.
     pub fn forget_clock_skew(&mut self, engine: &Engine) {
         engine.flags.set_clock_skew_ms(None);
-        self.is_skew_told = false;
+        self.has_reported_skew = false;
     }
 
     /// The registry's name.
@@ -192,10 +169,10 @@ impl LeaseManager {
         engine.flags.set_registry_down(false);
         let before = mem::replace(&mut self.lease, lease);
         let (worker, old) = (self.lease.worker, before.worker);
-        if self.had.len() == MOST_REMEMBERED {
-            self.had.pop_front();
+        if self.previous.len() == MOST_REMEMBERED {
+            self.previous.pop_front();
         }
-        self.had.push_back((before.worker, before.last));
+        self.previous.push_back((before.worker, before.last));
         self.retired.push(before);
         events::worker_id_changed(worker, old);
         self.alarm.recovered(worker, engine.limits.layout.begin_of(self.lease.last));
@@ -204,8 +181,9 @@ impl LeaseManager {
 
     /// Fails if this generator has had ticks of `lease` already.
     fn check_new(&self, lease: &Lease) -> Result<(), BrokenRule> {
-        let had = self.had.iter().copied().chain([(self.lease.worker, self.lease.last)]);
-        let before = had.filter(|(worker, _)| *worker == lease.worker).map(|(_, last)| last).max();
+        let previous = self.previous.iter().copied().chain([(self.lease.worker, self.lease.last)]);
+        let before =
+            previous.filter(|(worker, _)| *worker == lease.worker).map(|(_, last)| last).max();
         let Some(last) = before else { return Ok(()) };
         Rule::WorkerIdOnce.check(lease.first > last, lease.first, last)
     }
@@ -267,10 +245,10 @@ impl LeaseManager {
         let reserve =
             move |registry: &mut dyn WorkerRegistry| match registry.reserve(&asked, last)? {
                 reserved if reserved == asked.last && reserved < last => {
-                    let said = format!(
+                    let message = format!(
                         "the registry answered with tick {reserved}, which is no later than before"
                     );
-                    Err(StorageError::failed(failing, said).into())
+                    Err(StorageError::failed(failing, message).into())
                 }
                 reserved => Ok(reserved.min(max)),
             };
@@ -471,83 +449,5 @@ fn handle_release(worker: u64, result: Result<(), RegistryError>) -> Result<(), 
             events::not_released(worker, &error);
             Err(error)
         }
-    }
-}
-
-impl ReservationPlan {
-    fn new(lease: &Lease) -> ReservationPlan {
-        let ticks = (lease.last - lease.first).max(1);
-        ReservationPlan {
-            since: None,
-            ticks,
-            from: lease.first,
-            covered: ticks,
-            retry: Retry::default(),
-        }
-    }
-
-    /// The tick from which the next reservation counts, or `None` if no reservation is due.
-    fn due_from(
-        &mut self,
-        used: u64,
-        now: u64,
-        reserved: u64,
-        duration: Duration,
-        layout: &Layout,
-    ) -> Option<u64> {
-        let is_late = self.since() >= duration.max(SHORTEST_DURATION) / 2;
-        if reserved >= layout.max_tick() {
-            None
-        } else if reserved.saturating_sub(used) < (self.ticks / 2).max(1) {
-            Some(used)
-        } else {
-            // If only the duration makes it necessary, the reservation counts from the clock. A
-            // generator that is ahead of the clock has enough ticks, and a crash then wastes no
-            // more.
-            is_late.then_some(now)
-        }
-    }
-
-    /// The time since the last reservation, or since this was first called.
-    fn since(&mut self) -> Duration {
-        self.since.get_or_insert_with(Stopwatch::start).elapsed()
-    }
-
-    /// The last tick to reserve now, in a reservation that counts from the tick `from`.
-    fn request(&mut self, from: u64, reserved: u64, duration: Duration, layout: &Layout) -> u64 {
-        let since = self.since();
-        let is_late = since >= duration / 2;
-        let enough = layout.ticks_in(duration).max(2);
-        self.ticks = if self.ticks < enough {
-            self.ticks.saturating_mul(2).min(enough)
-        } else if is_late {
-            self.ticks.div_ceil(2).max(enough)
-        } else if since < BUSY_PERIOD {
-            self.ticks.saturating_mul(2)
-        } else {
-            self.ticks
-        };
-        self.from = from;
-        from.saturating_add(self.ticks).clamp(reserved, layout.max_tick())
-    }
-
-    /// Records a successful reservation up to `last`.
-    fn done(&mut self, last: u64) {
-        self.covered = last.saturating_sub(self.from);
-        (self.since, self.retry.refused) = (Some(Stopwatch::start()), None);
-    }
-}
-
-impl Retry {
-    fn is_due(&self) -> bool {
-        self.refused.as_ref().is_none_or(|(since, pause)| since.elapsed() >= *pause)
-    }
-
-    fn back_off(&mut self, most: Duration) {
-        let pause = match &self.refused {
-            Some((_, pause)) => (*pause * 2).min(most),
-            None => FIRST_RETRY,
-        };
-        self.refused = Some((Stopwatch::start(), pause));
     }
 }

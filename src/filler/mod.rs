@@ -11,6 +11,7 @@ pub mod maintenance;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 mod registry_calls;
+mod reservation_plan;
 
 use std::io;
 use std::mem;
@@ -25,7 +26,7 @@ use crate::engine::signal::FillerState;
 use crate::filler::maintenance::Maintenance;
 use crate::filler::registry_calls::CallThread;
 use crate::registry::RegistryError;
-use crate::support::callbacks::caught;
+use crate::support::callbacks::catch_panic;
 use crate::sync::{
     Arc, AtomicBool, Condvar, Mutex, Ordering, Parker, ThreadId, lock, thread, thread_id,
     wait_timeout,
@@ -209,11 +210,11 @@ fn run(
         // Cleared before the ring is read, see `Signal::wake_filler`.
         signal.take_wake_up();
         let before = signal.state();
-        let result = caught(|| maintenance.run_once(engine));
+        let result = catch_panic(|| maintenance.run_once(engine));
         let state = if result.is_some() { FillerState::Running } else { FillerState::Panicked };
         signal.set_state(state);
         // The metrics show that state. Their recorder may panic, too.
-        if caught(|| maintenance.update_metrics(engine)).is_none() {
+        if catch_panic(|| maintenance.update_metrics(engine)).is_none() {
             signal.set_state(FillerState::Panicked);
         }
         if signal.state() == FillerState::Panicked && before != FillerState::Panicked {
@@ -227,10 +228,10 @@ fn run(
 
 /// Gives the worker ids back. Returns whether that succeeded.
 fn finish(engine: &Arc<Engine>, mut maintenance: Maintenance) -> Result<(), (u64, RegistryError)> {
-    let result = caught(|| maintenance.finish(engine));
+    let result = catch_panic(|| maintenance.finish(engine));
     engine.signal.set_state(FillerState::Stopped);
-    caught(|| maintenance.update_metrics(engine));
-    caught(|| drop(maintenance));
+    catch_panic(|| maintenance.update_metrics(engine));
+    catch_panic(|| drop(maintenance));
     events::stopped(engine.worker(), engine.taken());
     result.unwrap_or_else(|| Err((engine.worker(), RegistryError::other("the filler panicked"))))
 }

@@ -8,7 +8,7 @@ use crate::backend::StorageError;
 use crate::engine::Engine;
 use crate::registry::RegistryError;
 use crate::registry::{Lease, WorkerRegistry};
-use crate::support::callbacks::caught;
+use crate::support::callbacks::catch_panic;
 use crate::sync::{Arc, Mutex, ThreadId, lock, thread, thread_id};
 
 /// Runs registry calls, one at a time. Each has a thread that ends with its answer: there are at
@@ -70,7 +70,7 @@ impl RegistryCalls {
     /// How far the clock of this machine is ahead of the registry's, as the last call has shown it.
     /// Must not be called while a call is running.
     pub fn clock_skew_ms(&self) -> Option<i64> {
-        caught(|| lock(&self.mailbox.registry).clock_skew_ms()).flatten()
+        catch_panic(|| lock(&self.mailbox.registry).clock_skew_ms()).flatten()
     }
 
     /// The thread of a call.
@@ -155,8 +155,8 @@ impl Mailbox {
     ) -> Result<T, RegistryError> {
         catch_unwind(AssertUnwindSafe(|| call(&mut **lock(&self.registry)))).unwrap_or_else(
             |panic| {
-                let said = format!("the registry panicked: {}", message(&*panic));
-                Err(StorageError::failed(doing, said).into())
+                let problem = format!("the registry panicked: {}", message(&*panic));
+                Err(StorageError::failed(doing, problem).into())
             },
         )
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::clock::{Clock, Stopwatch, SystemClock};
 use crate::engine::events;
-use crate::engine::lead::LeadLimit;
+use crate::engine::limits::LeadLimit;
 use crate::engine::limits::Limits;
 use crate::engine::{Engine, Setup};
 use crate::filler::Filler;

@@ -16,12 +16,12 @@ pub use error::{BuildError, InstallError, ShutdownError};
 use std::fmt;
 
 use crate::engine::Engine;
+#[cfg(feature = "async")]
+use crate::engine::async_take::AsyncTake;
 use crate::engine::claim::Claim;
 #[cfg(doc)]
-use crate::engine::lead::LeadLimit;
+use crate::engine::limits::LeadLimit;
 use crate::engine::status::Status;
-#[cfg(feature = "async")]
-use crate::engine::turn::Turn;
 use crate::engine::{FillError, TakeError};
 use crate::filler::Filler;
 use crate::generator::builder::Builder;
@@ -202,7 +202,7 @@ impl UidGenerator {
     /// As [`take`](UidGenerator::take).
     #[cfg(feature = "async")]
     pub async fn take_async(&self) -> Result<Uid, TakeError> {
-        let mut turn = Turn::new(&*self.engine);
+        let mut turn = AsyncTake::new(&*self.engine);
         std::future::poll_fn(|context| turn.poll(context)).await
     }
 

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use crate::ring::counter::Counter;
 use crate::support::rule::Rule;
+use crate::sync::Counter;
 use crate::sync::{AtomicU8, AtomicU64, Mutex, MutexGuard, Ordering, lock};
 
 /// Set in the cursor while the ring is closed, and therefore in each ticket claimed meanwhile. No

@@ -5,7 +5,7 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The result of `call`, or `None` if it panics.
-pub fn caught<T>(call: impl FnOnce() -> T) -> Option<T> {
+pub fn catch_panic<T>(call: impl FnOnce() -> T) -> Option<T> {
     let panic = match catch_unwind(AssertUnwindSafe(call)) {
         Ok(result) => return Some(result),
         Err(panic) => panic,
@@ -26,7 +26,7 @@ macro_rules! event {
         #[cfg(feature = "tracing")]
         {
             let emit = || tracing::$level!(name: $name, target: "uidring", $($rest)+);
-            $crate::support::callbacks::caught(emit);
+            $crate::support::callbacks::catch_panic(emit);
         }
     };
 }

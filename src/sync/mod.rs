@@ -39,3 +39,25 @@ pub(crate) fn wait_timeout<'a, T>(
     let waited = changed.wait_timeout(guard, timeout);
     waited.unwrap_or_else(std::sync::PoisonError::into_inner).0
 }
+
+/// A number on which no other state depends.
+#[derive(Debug, Default)]
+pub struct Counter(AtomicU64);
+
+impl Counter {
+    pub fn add(&self, count: u64) {
+        // ORDERING: a statistic.
+        self.0.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Takes back what was added.
+    pub fn take_back(&self, count: u64) {
+        // ORDERING: a statistic.
+        self.0.fetch_sub(count, Ordering::Relaxed);
+    }
+
+    pub fn get(&self) -> u64 {
+        // ORDERING: a statistic.
+        self.0.load(Ordering::Relaxed)
+    }
+}

@@ -5,9 +5,9 @@ use std::fmt;
 #[cfg(feature = "async")]
 use crate::clock::Stopwatch;
 #[cfg(feature = "async")]
-use crate::engine::line::Line;
+use crate::engine::async_take::{AsyncTake, TakeSource};
 #[cfg(feature = "async")]
-use crate::engine::turn::{Takes, Turn};
+use crate::engine::wait_queue::WaitQueue;
 use crate::engine::{FillError, TakeError};
 use crate::number::Number;
 use crate::segment::load::loaded_tag::LoadedTag;
@@ -181,7 +181,7 @@ impl SegmentGenerator {
     #[cfg(feature = "async")]
     pub async fn take_async(&self) -> Result<Number, TakeError> {
         let taker = PatientTaker { tag: &self.handle.tag.engine, since: Stopwatch::start() };
-        let mut turn = Turn::new(&taker);
+        let mut turn = AsyncTake::new(&taker);
         std::future::poll_fn(|context| turn.poll(context)).await
     }
 
@@ -308,7 +308,7 @@ struct PatientTaker<'a> {
 }
 
 #[cfg(feature = "async")]
-impl Takes for PatientTaker<'_> {
+impl TakeSource for PatientTaker<'_> {
     type Id = Number;
 
     fn try_take(&self) -> Result<Number, TakeError> {
@@ -319,7 +319,7 @@ impl Takes for PatientTaker<'_> {
         is_worth_waiting(error) && self.since.elapsed() < self.tag.max_wait()
     }
 
-    fn line(&self) -> &Line {
+    fn wait_queue(&self) -> &WaitQueue {
         &self.tag.tasks
     }
 
@@ -332,7 +332,7 @@ impl Takes for PatientTaker<'_> {
     }
 
     /// Other tasks need not learn of an error that only means that this task's time is over.
-    fn is_news(&self, error: TakeError) -> bool {
+    fn wakes_next(&self, error: TakeError) -> bool {
         !is_worth_waiting(error)
     }
 

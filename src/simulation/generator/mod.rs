@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::{Duration, SystemTime};
 
 use crate::clock::{Clock, ManualClock};
-use crate::engine::lead::LeadLimit;
+use crate::engine::limits::LeadLimit;
 use crate::engine::status::Status;
 use crate::engine::{Engine, TakeError};
 use crate::filler::Filler;

@@ -2,7 +2,7 @@
 
 use super::clock::with_slow_clock;
 use super::*;
-use crate::support::callbacks::caught;
+use crate::support::callbacks::catch_panic;
 use crate::sync::{lock, thread};
 
 /// The clock goes back until half of the ring lies beyond the limit, and then forward again. That
@@ -27,7 +27,7 @@ fn a_task_is_woken_when_the_clock_reaches_what_the_ring_holds() {
     while world.engine.try_take().is_ok() {}
     let context = std::task::Context::from_waker(std::task::Waker::noop());
     let engine = Arc::clone(&world.engine);
-    let mut turn = crate::engine::turn::Turn::new(&*engine);
+    let mut turn = crate::engine::async_take::AsyncTake::new(&*engine);
     assert!(turn.poll(&context).is_pending());
     assert!(!world.engine.waiters.is_empty());
     let to = world.now() + tick;
@@ -105,7 +105,7 @@ fn claims_from_a_closed_ring_do_not_open_it_however_many() {
         if count < 40 {
             *lock(&slow.then) = Some(Box::new(|| panic!("the clock is broken")));
         }
-        let claim = caught(|| engine.claim_many(1 << 60));
+        let claim = catch_panic(|| engine.claim_many(1 << 60));
         assert!(claim.is_none_or(|claim| claim.is_err()), "{count}");
         assert!(engine.ring.cursor.is_closed(), "{count}");
     }

@@ -18,7 +18,7 @@ use crate::backend::address::password_file::{PASSFILE, PasswordFile};
 use crate::backend::address::redaction::without_password;
 use crate::backend::address::renewal::{Renewal, other_store};
 use crate::backend::pem;
-use crate::support::callbacks::caught;
+use crate::support::callbacks::catch_panic;
 use session::MySqlSession;
 
 /// A MySQL or MariaDB server.
@@ -209,7 +209,7 @@ impl Database for MySql {
         let tls = self.options.ssl_opts().cloned();
         let options = OptsBuilder::from_opts(self.options.clone()).ssl_opts(tls);
         // The driver panics where a user has a plugin that it is built without.
-        let connection = caught(|| executor.wait(Conn::new(options)));
+        let connection = catch_panic(|| executor.wait(Conn::new(options)));
         let connection = connection.unwrap_or_else(|| Err(diagnosis::no_plugin()))?;
         let connection =
             connection.map_err(|error| diagnosis::connecting(error, self.options.ssl_opts()))?;

@@ -6,7 +6,7 @@ use crate::segment::SegmentError;
 use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::scheduler::Job;
 use crate::segment::load::trouble::SourcePanicked;
-use crate::support::callbacks::caught;
+use crate::support::callbacks::catch_panic;
 use crate::sync::{Arc, Mutex, lock, thread};
 
 impl Loader {
@@ -55,7 +55,7 @@ impl Loader {
         unlock_and_wake(scheduler);
         #[cfg(feature = "metrics")]
         if !self.is_forked() {
-            caught(|| self.load_times.record(took));
+            catch_panic(|| self.load_times.record(took));
         }
         if let Some(segment) = refused {
             let result = self.call(|| self.source().give_back(&tag.name, &segment));
@@ -67,7 +67,7 @@ impl Loader {
 
     /// Calls the source, which is foreign code. A panic becomes an error.
     fn call<T>(&self, call: impl FnOnce() -> Result<T, SegmentError>) -> Result<T, SegmentError> {
-        caught(call).unwrap_or_else(|| {
+        catch_panic(call).unwrap_or_else(|| {
             Err(SegmentError::other(SourcePanicked { source: self.source_name.clone() }))
         })
     }

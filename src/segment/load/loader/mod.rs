@@ -19,7 +19,7 @@ use crate::segment::load::scheduler::{Job, Scheduler};
 use crate::segment::load::source_label::SourceLabel;
 use crate::segment::load::supplier::{Reporting, Supplier};
 use crate::segment::tag::request_list::RequestList;
-use crate::support::callbacks::caught;
+use crate::support::callbacks::catch_panic;
 use crate::sync::{
     Arc, AtomicBool, Condvar, Mutex, MutexGuard, Ordering, Parker, ThreadId, lock, thread,
     thread_id, wait_timeout,
@@ -112,11 +112,12 @@ impl Loader {
             // Cleared before the list is read, see `Signal::wake_filler`.
             self.requests.signal.take_wake_up();
             // A bug of ours must not end the thread, because takers would wait for ever.
-            let pause = caught(|| self.run_once()).unwrap_or(RECHECK);
+            let pause = catch_panic(|| self.run_once()).unwrap_or(RECHECK);
             self.start_sending_events();
             // A recorder is foreign code.
             #[cfg(feature = "metrics")]
-            let pause = caught(|| self.update_metrics()).map_or(PERIOD, |next| next.min(pause));
+            let pause =
+                catch_panic(|| self.update_metrics()).map_or(PERIOD, |next| next.min(pause));
             parker.park_timeout(pause);
         }
         self.finish();
@@ -160,7 +161,7 @@ impl Loader {
         let tags = lock(&self.scheduler).end();
         for tag in tags {
             // A task's waker may panic.
-            caught(|| tag.engine.shut_down());
+            catch_panic(|| tag.engine.shut_down());
         }
         self.changed.notify_all();
         self.requests.signal.stop();
@@ -180,7 +181,7 @@ impl Loader {
         lock(&self.scheduler).set_end();
         self.changed.notify_all();
         #[cfg(feature = "metrics")]
-        caught(|| {
+        catch_panic(|| {
             let fullness = self.supplier.fullness();
             lock(&self.metrics).finish(&self.scheduler, fullness, self.now());
         });
@@ -219,7 +220,7 @@ impl Loader {
                 self.changed.notify_all();
                 return;
             };
-            caught(|| event.send(self.label.as_str(), self.reporting));
+            catch_panic(|| event.send(self.label.as_str(), self.reporting));
         }
     }
 

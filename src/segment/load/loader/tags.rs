@@ -8,7 +8,7 @@ use crate::engine::fork;
 use crate::segment::SegmentError;
 use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::scheduler::{SHORT, Scheduler};
-use crate::support::callbacks::caught;
+use crate::support::callbacks::catch_panic;
 use crate::sync::{Arc, lock, wait_timeout};
 
 /// The error of a first load that has not begun in time.
@@ -162,7 +162,7 @@ impl Loader {
             return;
         }
         // A task's waker may panic.
-        caught(|| tag.engine.shut_down());
+        catch_panic(|| tag.engine.shut_down());
         lock(&self.scheduler).retired(tag, self.now());
         self.changed.notify_all();
         self.requests.signal.wake_filler();

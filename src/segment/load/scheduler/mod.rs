@@ -14,7 +14,7 @@ use std::mem;
 use std::time::Duration;
 
 #[cfg(feature = "async")]
-use crate::engine::line::CALL_PATIENCE;
+use crate::engine::wait_queue::CALL_PATIENCE;
 use crate::segment::load::alarm::Alarms;
 use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::policy::Policy;
@@ -24,7 +24,7 @@ use crate::segment::load::trouble::failure_of;
 use crate::segment::tag::engine::{Level, TagEngine};
 use crate::segment::tag::request_list::RequestList;
 use crate::segment::{Segment, SegmentError};
-use crate::support::callbacks::caught;
+use crate::support::callbacks::catch_panic;
 use crate::support::named::ByName;
 use crate::sync::{Arc, Mutex, lock};
 
@@ -118,10 +118,10 @@ impl WakeUps {
         // One at a time, because the waker of a task may panic.
         #[cfg(feature = "async")]
         for tag in self.tasks {
-            caught(|| tag.engine.call_tasks());
+            catch_panic(|| tag.engine.call_tasks());
         }
         for tag in self.all {
-            caught(|| tag.engine.wake_all());
+            catch_panic(|| tag.engine.wake_all());
         }
     }
 }

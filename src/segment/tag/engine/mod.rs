@@ -12,15 +12,15 @@ use std::time::Duration;
 
 use crate::clock::Stopwatch;
 #[cfg(feature = "async")]
-use crate::engine::line::Line;
+use crate::engine::wait_queue::WaitQueue;
 use crate::engine::{EXPIRY_STEP, SegmentFailure, TakeError};
 use crate::number::Number;
-use crate::ring::counter::Counter;
 use crate::ring::cursor::{Ended, is_closed};
 use crate::ring::segments::{Found, ReadyRange, SegmentChain, Unclaimed};
 use crate::segment::tag::claim::{Claim, LONGEST, Numbers};
 use crate::segment::tag::request_list::{Entry, RequestList};
 use crate::segment::tag::supply::Supply;
+use crate::sync::Counter;
 use crate::sync::{Arc, AtomicU8, AtomicU64, Mutex, MutexGuard, Ordering, lock};
 
 /// How much later than its `max_wait` a thread may wake, so that it wakes together with others.
@@ -41,7 +41,7 @@ pub struct TagEngine {
     pub supply: Mutex<Supply>,
     /// The waiting tasks. Threads are served first.
     #[cfg(feature = "async")]
-    pub tasks: Line,
+    pub tasks: WaitQueue,
     /// Numbers loaded so far. Written by the loader, under the lock of the supply.
     pub loaded: Counter,
     /// A [`SegmentFailure`] that says why the last load failed, or 0 if it succeeded. Written by
@@ -88,7 +88,7 @@ impl TagEngine {
             requests,
             supply: Mutex::default(),
             #[cfg(feature = "async")]
-            tasks: Line::default(),
+            tasks: WaitQueue::default(),
             loaded: Counter::default(),
             failure: AtomicU8::new(0),
             counters: Counters::default(),

@@ -1,18 +1,18 @@
-//! [`Turn`]: one asynchronous take.
+//! [`AsyncTake`]: one asynchronous take.
 
 use std::task::{Context, Poll};
 
 use crate::clock::Stopwatch;
 use crate::engine::Engine;
 use crate::engine::TakeError;
-use crate::engine::kind::by_kind;
-use crate::engine::line::Line;
+use crate::engine::by_kind;
 use crate::engine::timing::Timing as _;
-use crate::support::callbacks::caught;
+use crate::engine::wait_queue::WaitQueue;
+use crate::support::callbacks::catch_panic;
 use crate::uid::Uid;
 
 /// A source of ids for tasks: a generator or a tag.
-pub trait Takes {
+pub trait TakeSource {
     /// A UID, or a dense number.
     type Id;
 
@@ -28,12 +28,12 @@ pub trait Takes {
     }
 
     /// Whether the next task in line must be woken because of `error`, with which this one fails.
-    fn is_news(&self, _: TakeError) -> bool {
+    fn wakes_next(&self, _: TakeError) -> bool {
         true
     }
 
     /// The tasks that wait.
-    fn line(&self) -> &Line;
+    fn wait_queue(&self) -> &WaitQueue;
 
     /// How many numbers there are now.
     fn at_hand(&self) -> u64;
@@ -51,7 +51,7 @@ pub trait Takes {
     fn is_forked(&self) -> bool;
 }
 
-impl Takes for Engine {
+impl TakeSource for Engine {
     type Id = Uid;
 
     fn try_take(&self) -> Result<Uid, TakeError> {
@@ -62,8 +62,8 @@ impl Takes for Engine {
         self.is_worth_waiting(error)
     }
 
-    fn line(&self) -> &Line {
-        &self.waiters.line
+    fn wait_queue(&self) -> &WaitQueue {
+        &self.waiters.wait_queue
     }
 
     fn at_hand(&self) -> u64 {
@@ -88,14 +88,14 @@ impl Takes for Engine {
 }
 
 /// The state of a take's future. Once the task has had to wait, it has a place in the line.
-pub struct Turn<'a, T: Takes> {
+pub struct AsyncTake<'a, T: TakeSource> {
     engine: &'a T,
     place: Option<u64>,
 }
 
-impl<'a, T: Takes> Turn<'a, T> {
-    pub fn new(engine: &'a T) -> Turn<'a, T> {
-        Turn { engine, place: None }
+impl<'a, T: TakeSource> AsyncTake<'a, T> {
+    pub fn new(engine: &'a T) -> AsyncTake<'a, T> {
+        AsyncTake { engine, place: None }
     }
 
     /// Takes a UID, or has the task woken when its turn comes.
@@ -103,7 +103,7 @@ impl<'a, T: Takes> Turn<'a, T> {
         if self.engine.is_forked() {
             return Poll::Ready(Err(TakeError::Forked));
         }
-        let line = self.engine.line();
+        let line = self.engine.wait_queue();
         if line.admits(self.place)
             && let Poll::Ready(result) = self.try_take(false)
         {
@@ -133,7 +133,7 @@ impl<'a, T: Takes> Turn<'a, T> {
         if result.as_ref().is_err_and(|&error| engine.is_worth_waiting(error)) {
             return Poll::Pending;
         }
-        let line = engine.line();
+        let line = engine.wait_queue();
         if let Some(place) = self.place.take()
             && has_joined
         {
@@ -141,8 +141,8 @@ impl<'a, T: Takes> Turn<'a, T> {
         }
         if !line.is_empty() {
             // A panic of another task's waker must not lose this one its UID.
-            caught(|| match result {
-                Err(error) if engine.is_news(error) => line.call_next(),
+            catch_panic(|| match result {
+                Err(error) if engine.wakes_next(error) => line.call_next(),
                 Err(_) => {}
                 Ok(_) => match engine.at_hand() {
                     // The filler calls the waiting tasks with the next tick.
@@ -155,7 +155,7 @@ impl<'a, T: Takes> Turn<'a, T> {
     }
 }
 
-impl<T: Takes> Drop for Turn<'_, T> {
+impl<T: TakeSource> Drop for AsyncTake<'_, T> {
     fn drop(&mut self) {
         // In a forked process no task waits, and the lock may be held by a thread that does not
         // exist.
@@ -163,7 +163,7 @@ impl<T: Takes> Drop for Turn<'_, T> {
             && !self.engine.is_forked()
         {
             // This may be dropped by a panic, where another one would end the process.
-            caught(|| self.engine.line().give_up(place));
+            catch_panic(|| self.engine.wait_queue().give_up(place));
         }
     }
 }

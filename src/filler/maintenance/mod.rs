@@ -1,16 +1,18 @@
 //! [`Maintenance`]: the work of the filler at each wake-up. It reads the clock, moves the window,
 //! takes on another worker id if the lead is used up, drops stale blocks, and fills the ring.
 
+mod clock;
+mod limits;
+mod wake;
+
 use std::time::Duration;
 
 use crate::clock::Stopwatch;
 use crate::engine::Engine;
+use crate::engine::Kind;
 use crate::engine::ahead::Ahead;
 use crate::engine::events;
-use crate::engine::exact::SHARDS;
-use crate::engine::kind::{Kind, by_kind};
-use crate::engine::lead::LeadLimit;
-use crate::engine::timing::Timing as _;
+use crate::engine::limits::LeadLimit;
 use crate::engine::waiters::SHORTEST_WAIT;
 use crate::filler::lease_manager::LeaseManager;
 #[cfg(feature = "metrics")]
@@ -18,6 +20,7 @@ use crate::filler::metrics::Metrics;
 use crate::filler::registry_calls::CallThread;
 use crate::registry::RegistryError;
 use crate::sync::Arc;
+use wake::{State, TakeableEnd};
 
 /// The filler's state from one maintenance to the next.
 pub struct Maintenance {
@@ -25,7 +28,7 @@ pub struct Maintenance {
     rng: fastrand::Rng,
     max_forward_jump: Option<Duration>,
     /// The time on the clock when it was last followed, and the time since then.
-    seen: Option<(i64, Stopwatch)>,
+    followed: Option<(i64, Stopwatch)>,
     /// The time since the last maintenance.
     last_run: Option<Stopwatch>,
     /// No local taker has a claim of an earlier tick.
@@ -39,28 +42,11 @@ pub struct Maintenance {
     /// The state for which waiting takers were last woken.
     state: State,
     /// Whether operators know of a rule that did not hold.
-    is_broken_rule_told: bool,
+    has_reported_broken_rule: bool,
     /// Whether the event for the end of the time field was sent.
     end_announced: bool,
     #[cfg(feature = "metrics")]
     metrics: Metrics,
-}
-
-/// The end of the UIDs that can be taken.
-#[derive(Default, PartialEq, Eq)]
-struct TakeableEnd {
-    tail: u64,
-    window: u64,
-    /// Whether a jump of the clock is being refused.
-    is_jump_refused: bool,
-}
-
-/// The other state that takes depend on.
-#[derive(Default, PartialEq, Eq)]
-struct State {
-    is_closed: bool,
-    is_registry_down: bool,
-    is_time_over: bool,
 }
 
 /// Whether UIDs are taken often.
@@ -78,20 +64,16 @@ struct Demand {
 /// about 20 times per second. Each wake-up occupies a core, and takes longer than all but one in
 /// 10,000 takes.
 const SHORT_REST: Duration = Duration::from_millis(50);
+
 /// How many blocks takers then refill themselves.
 const UNDISTURBED: u64 = 1024;
+
 /// The interval at which the filler checks for changes that no taker reports.
 const WATCH: Duration = Duration::from_secs(1);
+
 /// The longest sleep if nothing can change without a wake-up. The event for the end of the time
 /// field may be late by this much.
 const LONG_REST: Duration = Duration::from_secs(3600);
-/// A forward jump that is followed is reported if it is longer than this.
-const NOTED_JUMP: Duration = Duration::from_secs(60);
-/// A forward jump that is longer than this may be how a clock was set right.
-const CORRECTION: Duration = Duration::from_secs(1);
-/// How far the clock may fall behind the expected time, in addition to a thousandth of the time
-/// since it was read, before it counts as set back. Clocks are corrected in small steps.
-const SLACK_MS: i64 = 100;
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
 impl Maintenance {
@@ -108,22 +90,16 @@ impl Maintenance {
             leases,
             rng,
             max_forward_jump,
-            seen: None,
+            followed: None,
             last_run: None,
             oldest_claimed_tick,
             first_tick: None,
             demand: Demand { taken: 0, until_ms: i64::MIN, is_busy: false },
             end: TakeableEnd::default(),
             state: State::default(),
-            is_broken_rule_told: false,
+            has_reported_broken_rule: false,
             end_announced: false,
         }
-    }
-
-    /// Follows the clock from its present time `now_ms` on, so that a jump before the first
-    /// maintenance is noticed, too.
-    pub fn follow(&mut self, now_ms: i64) {
-        self.seen = Some((now_ms, Stopwatch::start()));
     }
 
     /// Runs one maintenance. Returns how long the filler may sleep unless it is woken.
@@ -132,7 +108,7 @@ impl Maintenance {
             None => self.maintain(engine),
             Some(_) => LONG_REST,
         };
-        if !self.tell_broken_rule(engine) {
+        if !self.report_broken_rule(engine) {
             return pause;
         }
         // Last, because a task's waker may panic.
@@ -141,10 +117,10 @@ impl Maintenance {
     }
 
     /// Tells operators once of a rule that did not hold. Returns whether there is one.
-    fn tell_broken_rule(&mut self, engine: &Engine) -> bool {
+    fn report_broken_rule(&mut self, engine: &Engine) -> bool {
         let broken = engine.ring.broken_rule();
-        if let Some(broken) = broken.filter(|_| !self.is_broken_rule_told) {
-            self.is_broken_rule_told = true;
+        if let Some(broken) = broken.filter(|_| !self.has_reported_broken_rule) {
+            self.has_reported_broken_rule = true;
             engine.expire_claims();
             events::rule_broken(engine.worker(), &broken);
         }
@@ -205,123 +181,6 @@ impl Maintenance {
         let often = |jump| pause.min(jump / 2).max(SHORTEST_WAIT);
         let pause = self.max_forward_jump.map_or(pause, often);
         engine.pause_for_tasks(pause, now_ms)
-    }
-
-    /// The time that the generator follows, and the time since the last maintenance. A forward jump
-    /// beyond `max_forward_jump` is not followed: until the clock comes back or the generator is
-    /// rebuilt, the time continues from where it was.
-    fn read_clock(&mut self, engine: &Engine) -> (i64, Duration) {
-        // Started before the clock is read, so that a thread that is suspended in between sees no
-        // jump.
-        let run = Stopwatch::start();
-        let now_ms = engine.now_ms();
-        let since = self.last_run.replace(run).map_or(Duration::MAX, Stopwatch::elapsed);
-        if let Some((seen_ms, seen)) = &self.seen {
-            let expected_ms =
-                seen_ms.saturating_add(i64::try_from(seen.elapsed().as_millis()).unwrap_or(0));
-            let jump = crate::engine::limits::duration_ms(now_ms.saturating_sub(expected_ms));
-            let refused = self.max_forward_jump.is_some_and(|most| jump > most);
-            if engine.flags.set_refused_jump(refused.then_some(jump)) {
-                events::jump_refused(jump);
-            }
-            if refused {
-                // Always computed from the time last followed, so that rounding does not add up.
-                return (expected_ms, since);
-            }
-            // After a long sleep, a step back can be shorter than the sleep. A clock that stands
-            // still is set by hand, as in tests.
-            let slack_ms = (expected_ms - seen_ms) / 1000 + SLACK_MS;
-            let earliest_ms = (*seen_ms).max(expected_ms.saturating_sub(slack_ms));
-            if now_ms < earliest_ms && now_ms != *seen_ms {
-                engine.counters.clock_steps.add(1);
-                let expected_ms = if now_ms < *seen_ms { *seen_ms } else { expected_ms };
-                events::clock_back(crate::engine::limits::duration_ms(expected_ms - now_ms));
-                self.leases.forget_clock_skew(engine);
-            } else if jump > NOTED_JUMP {
-                events::clock_forward(jump);
-            }
-            if jump > CORRECTION {
-                self.leases.forget_clock_skew(engine);
-            }
-        }
-        self.seen = Some((now_ms, run));
-        (now_ms, since)
-    }
-
-    /// If the clock has gone back so far that blocks in the ring lie beyond the limit, keeps them
-    /// from being handed out: they are dropped in favour of a new worker's blocks, or held back
-    /// until they are due. Returns whether the blocks at the cursor are held back.
-    fn enforce_lead_limit(&mut self, engine: &Arc<Engine>, now_ms: i64) -> bool {
-        self.drop_far_blocks(engine, now_ms);
-        let is_beyond = |tick: Option<u64>| {
-            let is_far = |now_ms| tick.is_some_and(|tick| !engine.limits.is_due(tick, now_ms));
-            // Checked with the present time as well: takers that read the clock may have moved on
-            // while this thread was suspended.
-            is_far(now_ms) && (!engine.takers_read_clock || is_far(engine.now_ms()))
-        };
-        if is_beyond(Some(engine.claimed_tick())) {
-            // A local taker may have claimed UIDs of that tick.
-            engine.expire_claims();
-        }
-        if is_beyond(engine.tick_of_block(engine.ring.cursor_block())) {
-            let is_changed =
-                engine.policy == LeadLimit::NewWorker && self.change_worker(engine, now_ms);
-            if is_changed {
-                engine.skip_to(engine.ring.tail(), 0);
-            } else {
-                engine.ring.cursor.close();
-            }
-            // After the cursor was moved, so that no claim made before counts as a later one.
-            engine.expire_claims();
-            if !is_changed {
-                return true;
-            }
-        }
-        if engine.ring.cursor.is_closed() {
-            engine.try_open(now_ms);
-        }
-        false
-    }
-
-    /// Drops the blocks of previous workers up to the last one that lies beyond the limit. The
-    /// window does not cover previous workers.
-    fn drop_far_blocks(&self, engine: &Engine, now_ms: i64) {
-        let is_of_previous = |&block: &u64| {
-            let base = engine.ring.published_base(block);
-            base.is_none_or(|base| engine.codec.worker_of(base.get()) != self.leases.lease().worker)
-        };
-        let is_far = |&block: &u64| {
-            engine.tick_of_block(block).is_some_and(|tick| !engine.limits.is_due(tick, now_ms))
-        };
-        // They come before this worker's blocks, so usually there is none to check.
-        let blocks = engine.ring.cursor_block()..engine.ring.tail();
-        let of_previous = blocks.take_while(is_of_previous);
-        if let Some(far) = of_previous.filter(is_far).last() {
-            engine.skip_to(far + 1, 0);
-            engine.expire_claims();
-        }
-    }
-
-    /// Drops the blocks up to the last stale one. The next block begins at a random offset, so that
-    /// the UIDs of a quiet service do not all end in the same bits.
-    fn drop_stale_blocks(&mut self, engine: &Engine, now_ms: i64) {
-        let (current, tail) = (engine.ring.cursor_block(), engine.ring.tail());
-        let is_stale = |block| {
-            engine.tick_of_block(block).is_some_and(|tick| engine.limits.is_stale(tick, now_ms))
-        };
-        // The last stale block counts: after a worker's far blocks may come those of the next
-        // worker, which began at the clock's tick.
-        let Some(stale) = (current..tail).rev().find(|&block| is_stale(block)) else { return };
-        // A quiet service begins anywhere. A busy one skips few UIDs: it goes on at the remainder
-        // that it has come to.
-        let offset = if self.demand.is_busy {
-            engine.ring.cursor.position() & engine.ring.max_offset() & (SHARDS - 1)
-        } else {
-            self.rng.u64(0..=engine.ring.max_offset())
-        };
-        if engine.skip_to(stale + 1, offset) {
-            events::stale_blocks_dropped(stale + 1 - current);
-        }
     }
 
     /// Fills the ring. If the lead is used up and the policy says so, takes on a new worker for
@@ -391,7 +250,7 @@ impl Maintenance {
     /// worker id that was not given back.
     pub fn finish(&mut self, engine: &Engine) -> Result<(), (u64, RegistryError)> {
         let result = self.leases.finish(engine);
-        self.tell_broken_rule(engine);
+        self.report_broken_rule(engine);
         result
     }
 
@@ -448,43 +307,6 @@ impl Maintenance {
         }
     }
 
-    /// Records whether the generator is at the lead limit. It is if takers are stopped there: they
-    /// have reached the end of the window, or the blocks at the cursor are held back. It still is
-    /// while takers wait for each tick, until demand falls or the window moves ahead of them.
-    fn update_lead_limit(&self, engine: &Engine, is_stopped: bool, now_ms: i64) {
-        let newest = engine.newest_tick();
-        let was = engine.flags.is_at_lead_limit();
-        let is =
-            is_stopped || was && self.demand.is_busy && !engine.limits.is_due(newest + 1, now_ms);
-        if is && !was {
-            events::lead_limit(engine.limits.lead(newest, now_ms), engine.policy);
-        }
-        engine.flags.set_at_lead_limit(is);
-    }
-
-    /// Wakes the waiting takers, but only if something has changed for them. Otherwise they and the
-    /// filler would keep each other awake.
-    fn wake(&mut self, engine: &Engine, now_ms: i64) {
-        let state = State {
-            is_closed: engine.ring.cursor.is_closed(),
-            is_registry_down: engine.flags.is_registry_down(),
-            is_time_over: engine.limits.is_over(now_ms),
-        };
-        let end = TakeableEnd {
-            tail: engine.ring.tail(),
-            window: engine.ring.window().last_base(),
-            is_jump_refused: engine.flags.refused_jump().is_some(),
-        };
-        if state != self.state {
-            engine.waiters.wake_all();
-        } else if end != self.end {
-            engine.waiters.wake_threads(by_kind!(engine, wake_end));
-        }
-        (self.state, self.end) = (state, end);
-        #[cfg(feature = "async")]
-        wake_tasks(engine, now_ms);
-    }
-
     /// Sends an event in the last year of the time field.
     fn announce_end(&mut self, engine: &Engine, now_ms: i64) {
         let layout = &engine.limits.layout;
@@ -492,22 +314,6 @@ impl Maintenance {
             events::time_ends(layout.expires_at());
             self.end_announced = true;
         }
-    }
-}
-
-/// Calls as many tasks as there are UIDs, or all of them if it is not worth waiting for more.
-#[cfg(feature = "async")]
-fn wake_tasks(engine: &Engine, now_ms: i64) {
-    let line = &engine.waiters.line;
-    if line.is_empty() {
-        return;
-    }
-    let uids = engine.at_hand();
-    if uids == 0 && !engine.is_worth_waiting(engine.obstacle(engine.ring.cursor.position(), now_ms))
-    {
-        line.call_all();
-    } else {
-        line.call_anew(uids);
     }
 }
 

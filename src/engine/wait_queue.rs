@@ -1,4 +1,4 @@
-//! [`Line`]: the waiting tasks, served in order.
+//! [`WaitQueue`]: the waiting tasks, served in order.
 //!
 //! ```text
 //!    called, not polled yet    waiting, by place
@@ -25,7 +25,7 @@ pub const CALL_PATIENCE: Duration = Duration::from_millis(20);
 
 /// The line of waiting tasks.
 #[derive(Debug, Default)]
-pub struct Line {
+pub struct WaitQueue {
     tasks: Mutex<Tasks>,
     /// How many tasks wait. Written under the lock.
     length: AtomicU64,
@@ -52,7 +52,7 @@ impl Tasks {
     }
 }
 
-impl Line {
+impl WaitQueue {
     /// Whether no task waits.
     pub fn is_empty(&self) -> bool {
         // ORDERING: a new task that reads an old length may be served before the first in line.
@@ -119,8 +119,8 @@ impl Line {
         self.call_some(|tasks| uids.saturating_sub(tasks.called));
     }
 
-    /// Like [`call`](Line::call), but gives up on the tasks that were called before if none of them
-    /// has been polled for [`CALL_PATIENCE`]: they may never be. Called by the filler.
+    /// Like [`call`](WaitQueue::call), but gives up on the tasks that were called before if none of
+    /// them has been polled for [`CALL_PATIENCE`]: they may never be. Called by the filler.
     pub fn call_anew(&self, uids: u64) {
         if !self.is_empty() {
             self.call_some(|tasks| {
@@ -216,8 +216,8 @@ mod tests {
     }
 
     /// A line of three tasks, their places, and the numbers of those that were woken.
-    fn three() -> (Line, Vec<u64>, Arc<Mutex<Vec<u32>>>) {
-        let (line, woken) = (Line::default(), Arc::default());
+    fn three() -> (WaitQueue, Vec<u64>, Arc<Mutex<Vec<u32>>>) {
+        let (line, woken) = (WaitQueue::default(), Arc::default());
         let join = |number| {
             let mut place = None;
             let task = Task { number, woken: Arc::clone(&woken) };
