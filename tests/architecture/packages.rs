@@ -162,6 +162,7 @@ pub const FLOORS: &[Floor] = &[
         root: "server/src",
         folder: "resp",
         rooms: &[
+            "protocol_error",
             "codec",
             "reply",
             "refusal",
@@ -218,6 +219,7 @@ pub const FLOORS: &[Floor] = &[
         folder: "http/operators",
         rooms: &[
             "health",
+            "metric_tables",
             "metrics",
             "tag_line",
             "series_line",
@@ -243,7 +245,7 @@ pub const FLOORS: &[Floor] = &[
         folder: "process",
         rooms: &["end", "events", "supervisor", "threads", "output", "signals"],
     },
-    Floor { root: "server/src", folder: "security", rooms: &["access", "hosts", "tls"] },
+    Floor { root: "server/src", folder: "security", rooms: &["secret", "access", "hosts", "tls"] },
     Floor {
         root: "server/src",
         folder: "stats",

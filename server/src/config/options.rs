@@ -16,7 +16,8 @@ use crate::config::limits::Limits;
 use crate::config::listen::{ListenAddress, UnixMode};
 use crate::config::shared;
 use crate::routes::{Group, Route};
-use crate::security::access::{Secret, Tokens};
+use crate::security::access::Tokens;
+use crate::security::secret::Secret;
 use crate::security::tls::Tls;
 
 /// UIDs, dense numbers and numbers of series, for programs in any language.

@@ -18,7 +18,7 @@ use crate::config::options::Options;
 use crate::config::variables;
 use crate::process::end::USAGE;
 use crate::process::output;
-use crate::security::access::{may_be_token, without_the_line};
+use crate::security::secret::{may_be_token, without_the_line};
 
 /// Options that are not allowed in the file.
 const NOT_IN_A_FILE: [&str; 5] = ["config", "check", "generate", "help", "version"];

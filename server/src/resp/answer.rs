@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::app::App;
 use crate::commands::{Command, CommandRow};
-use crate::resp::codec::{Arguments, escaped};
+use crate::resp::codec::Arguments;
+use crate::resp::protocol_error::escaped;
 use crate::resp::refusal::Refusal;
 use crate::resp::reply::Reply;
 use crate::resp::{describe, info};

@@ -4,8 +4,9 @@ use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::app::App;
-use crate::resp::codec::{Arguments, escaped};
+use crate::resp::codec::Arguments;
 use crate::resp::keys;
+use crate::resp::protocol_error::escaped;
 use crate::resp::refusal::Refusal;
 use crate::resp::reply::Reply;
 use crate::stats::commands;

@@ -7,6 +7,7 @@ pub(crate) mod connection;
 mod describe;
 mod info;
 mod keys;
+mod protocol_error;
 mod refusal;
 mod reply;
 mod request;

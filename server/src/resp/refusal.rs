@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use crate::app::NotReady;
 use crate::http::problem::Problem;
 use crate::http::take_failure::TakeFailure;
-use crate::resp::codec::escaped;
+use crate::resp::protocol_error::escaped;
 use crate::resp::reply::Reply;
 use crate::security::access::{Denied, Permission};
 use crate::stats::commands::AnswerKind;

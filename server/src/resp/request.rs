@@ -2,7 +2,8 @@
 
 use crate::app::App;
 use crate::commands::Command;
-use crate::resp::codec::{Arguments, escaped};
+use crate::resp::codec::Arguments;
+use crate::resp::protocol_error::escaped;
 use crate::resp::refusal::Refusal;
 use crate::security::access::Permission;
 

@@ -4,19 +4,16 @@
 //! time of an answer does not reveal how much of a guess was right. No token is logged.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError, RwLock};
 
-use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde::Deserialize;
 use subtle::ConstantTimeEq;
 
-/// The fewest characters of a token that is in a file or an option.
-const SHORTEST: usize = 16;
+use crate::security::secret::{Secret, may_be_token, token_problem, without_the_line};
 
 /// The content of a token file.
 #[derive(Clone, Default, Deserialize)]
@@ -58,27 +55,6 @@ struct Grant {
 enum Role {
     /// May read `/metrics` and nothing else.
     Metrics,
-}
-
-/// A token given as an option. It is never displayed.
-#[derive(Clone)]
-pub(crate) struct Secret(String);
-
-impl Secret {
-    /// A parser that accepts every text, because clap would print a value that it rejects.
-    pub(crate) fn parser() -> impl TypedValueParser<Value = Secret> {
-        OsStringValueParser::new().map(|text: OsString| Secret(text.to_string_lossy().into_owned()))
-    }
-
-    pub(crate) fn check(&self) -> Result<(), String> {
-        token_problem(&self.0).map_or(Ok(()), |problem| Err(format!("the token {problem}")))
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a secret")
-    }
 }
 
 /// A pattern of names of tags or series.
@@ -325,41 +301,6 @@ impl Grant {
         };
         Some(problem.to_owned())
     }
-}
-
-/// Why `token` is invalid, if it is.
-fn token_problem(token: &str) -> Option<&'static str> {
-    if token.len() < SHORTEST {
-        return Some("is shorter than 16 characters");
-    }
-    let is_graphic = token.bytes().all(|byte| byte.is_ascii_graphic());
-    (!is_graphic).then_some("has characters other than letters, digits and signs of ASCII")
-}
-
-/// Whether `text`, which stands in the wrong place, may be a token, so that it must not be shown.
-pub(crate) fn may_be_token(text: &str) -> bool {
-    text.len() >= SHORTEST
-}
-
-/// Describes an error in a TOML file and its position. Shows neither the line nor the value, which
-/// may contain a token or a password.
-pub(crate) fn without_the_line(text: &str, error: &toml::de::Error) -> String {
-    let start = error.span().map_or(0, |span| span.start);
-    let line = text.get(..start).unwrap_or_default().matches('\n').count() + 1;
-    format!("line {line}: {}", without_the_value(error.message()))
-}
-
-/// The message of serde without the value that it quotes. A name that cannot be a token stays.
-fn without_the_value(message: &str) -> String {
-    // The last one, because the value may be any text.
-    let Some((found, expected)) = message.rsplit_once(", expected ") else {
-        return message.to_owned();
-    };
-    let name_after = |begin| found.strip_prefix(begin)?.strip_suffix('`');
-    let name = name_after("unknown field `").or_else(|| name_after("unknown variant `"));
-    let kind = found.split(['"', '`']).next().unwrap_or_default().trim_end();
-    let shown = if name.is_some_and(|name| !may_be_token(name)) { found } else { kind };
-    format!("{shown}, expected {expected}")
 }
 
 fn has(patterns: &[Pattern], name: &str) -> bool {

@@ -2,4 +2,5 @@
 
 pub(crate) mod access;
 pub(crate) mod hosts;
+pub(crate) mod secret;
 pub(crate) mod tls;

@@ -2,6 +2,7 @@
 
 mod chart;
 pub(crate) mod health;
+mod metric_tables;
 pub(crate) mod metrics;
 pub(crate) mod page;
 pub(crate) mod series_line;
