@@ -4,7 +4,8 @@ use std::path::Path;
 
 use uidring::segment::{SegmentSource, SqliteSegments, Tag};
 
-use super::{folder, json, leases, registry, stdout, text, uidring};
+use super::{folder, json, registry, stdout, text, uidring};
+use crate::workers::leases;
 
 /// It would put a text on the clipboard, begin another line, and turn a word around.
 const HOSTILE: &str = "\u{1b}]52;c;aGVsbG8=\u{7}\ntotal\t\u{202e}7\u{9b}2J";
