@@ -33,7 +33,7 @@ pub struct TagState {
     loaded: Vec<Loaded>,
     /// Of each of the source's databases, the first and the last of the numbers that were loaded
     /// last without a gap between them.
-    known: Box<[(usize, u64, u64)]>,
+    loaded_ranges: Box<[(usize, u64, u64)]>,
     pub last_failure: Option<Arc<SegmentError>>,
     /// Whether the row gave the same numbers again. It is unknown which of its numbers others have,
     /// so this process loads no more of them.
@@ -107,7 +107,7 @@ impl TagState {
             load_time: Duration::ZERO,
             patient_until: None,
             loaded: Vec::new(),
-            known: Box::default(),
+            loaded_ranges: Box::default(),
             last_failure: None,
             went_back: false,
             retirement: Retirement::default(),
@@ -125,8 +125,8 @@ impl TagState {
     /// loaded are unclaimed.
     pub fn note(&mut self, segment: &Segment, last: u64, left: u64) {
         let Segment { first: number, count, delta, row_end, database, .. } = *segment;
-        let mut known = self.known.iter_mut();
-        if let Some((_, from, to)) = known.find(|(known, ..)| *known == database) {
+        let mut ranges = self.loaded_ranges.iter_mut();
+        if let Some((_, from, to)) = ranges.find(|(of, ..)| *of == database) {
             // Others may have had what lies in a gap, also from another database.
             if number.abs_diff(*to) > delta {
                 *from = number;
@@ -134,7 +134,7 @@ impl TagState {
             *to = last;
         } else {
             let new = [(database, number, last)];
-            self.known = self.known.iter().copied().chain(new).collect();
+            self.loaded_ranges = self.loaded_ranges.iter().copied().chain(new).collect();
         }
         self.last_size = count;
         // No segment is smaller than the step, so 1 says the same as 0.
@@ -199,7 +199,7 @@ impl TagState {
             let meets = from <= last && from.abs_diff(first) % delta == 0;
             first <= to && (is_of_it || meets)
         };
-        match self.known.iter().find(is_known) {
+        match self.loaded_ranges.iter().find(is_known) {
             Some(&(.., before)) => Err(SegmentError::WentBack {
                 store: source.to_owned(),
                 tag: tag.to_owned(),

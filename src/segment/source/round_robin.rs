@@ -104,18 +104,18 @@ mod tests {
 
     #[test]
     fn all_are_asked_by_turns_and_those_that_failed_last() {
-        let turns = RoundRobin::of(3);
-        let firsts: Vec<usize> = (0..6).map(|_| turns.next()[0]).collect();
+        let rotation = RoundRobin::of(3);
+        let firsts: Vec<usize> = (0..6).map(|_| rotation.next()[0]).collect();
         assert_eq!(firsts[..3], firsts[3..]);
         for index in 0..3 {
             assert!(firsts.contains(&index), "by turns: {firsts:?}");
         }
-        turns.failed(1, None);
+        rotation.failed(1, None);
         for _ in 0..3 {
-            assert_eq!(turns.next()[2], 1, "it comes last");
+            assert_eq!(rotation.next()[2], 1, "it comes last");
         }
-        turns.answered(1);
-        assert!((0..3).any(|_| turns.next()[0] == 1), "it is back");
+        rotation.answered(1);
+        assert!((0..3).any(|_| rotation.next()[0] == 1), "it is back");
         assert!(RoundRobin::of(0).next().is_empty());
     }
 
@@ -123,11 +123,11 @@ mod tests {
     fn a_pause_grows_to_a_limit_and_those_who_fail_together_count_once() {
         let seconds = [1, 2, 3, 6, 7, 1000, u32::MAX].map(|failures| pause(failures).as_secs());
         assert_eq!(seconds, [1, 2, 4, 32, 60, 60, 60]);
-        let turns = RoundRobin::of(1);
+        let rotation = RoundRobin::of(1);
         for _ in 0..4 {
-            turns.failed(0, Some(Duration::from_secs(3600)));
+            rotation.failed(0, Some(Duration::from_secs(3600)));
         }
-        let failing = lock(&turns.members)[0];
+        let failing = lock(&rotation.members)[0];
         assert_eq!(
             failing.map(|failing| (failing.failures, failing.pause)),
             Some((1, LONGEST_PAUSE))

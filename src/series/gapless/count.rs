@@ -1,4 +1,4 @@
-//! The statements that count, in the words of each kind of database.
+//! The statements that count, in the syntax of each kind of database.
 
 use std::error::Error;
 use std::fmt;
@@ -21,7 +21,7 @@ pub struct Gapless<'a> {
     date: Option<Date>,
 }
 
-/// The kinds of databases, which have words of their own.
+/// The kinds of databases, each with a syntax of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "each is that of a feature's transactions")]
 pub(crate) enum Dialect {
@@ -40,7 +40,7 @@ pub(crate) type Texts = Vec<Option<String>>;
 pub(crate) trait Driver {
     fn dialect(&self) -> Dialect;
 
-    /// Runs a statement, in the words of its kind of database, and returns its rows. All their
+    /// Runs a statement, in the syntax of its kind of database, and returns its rows. All their
     /// columns are texts.
     async fn rows(&mut self, sql: String, values: Vec<Value>) -> Result<Vec<Texts>, DriverError>;
 }
@@ -110,15 +110,15 @@ impl<'a> Gapless<'a> {
         cached: &SeriesRecord,
     ) -> Result<(), SeriesError> {
         let handle = self.handle;
-        let words = Words::of(driver.dialect());
+        let syntax = DialectSyntax::of(driver.dialect());
         let name = || vec![counter.series.into()];
-        let sql = words.translate(
+        let sql = syntax.translate(
             "SELECT {text}name), {text}time_zone), {text}fiscal_month), {text}gapless), \
              {text}closed_before), {text}revision), {text}created) FROM uidring_series \
              WHERE name = ?",
         );
         let series = driver.rows(sql, name()).await.map_err(|error| self.failed(error))?;
-        let sql = words.translate(
+        let sql = syntax.translate(
             "SELECT {text}series), {text}version), {text}pattern), {text}step), \
              {text}first_number), {text}begins) FROM uidring_series_version WHERE series = ? \
              ORDER BY version",
@@ -167,7 +167,7 @@ async fn count_up(
 ) -> Result<Option<u64>, DriverError> {
     let (period, begins) = (counter.period.to_string(), counter.begins().to_string());
     let version = i64::from(counter.version);
-    let words = Words::of(driver.dialect());
+    let syntax = DialectSyntax::of(driver.dialect());
     let values = vec![
         counter.scope.into(),
         period.as_str().into(),
@@ -179,10 +179,10 @@ async fn count_up(
         cached.revision.into(),
         cached.created.into(),
     ];
-    let mut rows = driver.rows(words.translate(COUNT), values).await?;
+    let mut rows = driver.rows(syntax.translate(COUNT), values).await?;
     if driver.dialect() == Dialect::MySql {
         let key = vec![counter.series.into(), counter.scope.into(), period.as_str().into()];
-        rows = driver.rows(words.translate(COUNTED), key).await?;
+        rows = driver.rows(syntax.translate(COUNTED), key).await?;
         rows.retain(has_counted);
         if let Some(problem) = problem_of(&rows) {
             return Err(format!("its table uidring_series_counter {problem}").into());
@@ -224,7 +224,7 @@ const COUNT: &str = "INSERT INTO uidring_series_counter \
     SELECT {text?}, {text?}, {text?}, {number?}, {number?}, name, {now}, {now} \
     FROM uidring_series \
     WHERE name = {text?} AND gapless = 1 AND closed_before <= {text?} AND revision = {number?} \
-    AND created = {number?} {turn} {lock} {if there} \
+    AND created = {number?} {shared lock} {lock} {if there} \
     last_number = uidring_series_counter.last_number + 1, modified = {now} {returning}";
 
 /// What MySQL has in place of `RETURNING`. Where [`COUNT`] has written something, the row is this
@@ -242,9 +242,9 @@ const COUNTED: &str = "SELECT {text}last_number), \
     FROM uidring_series_counter \
     WHERE series = ? AND scope = ? AND period = ?";
 
-/// The words of a kind of database.
-struct Words {
-    /// Pieces of statements, each with the words for it.
+/// The syntax of a kind of database.
+struct DialectSyntax {
+    /// Pieces of statements, each with what stands for it.
     pieces: &'static [(&'static str, &'static str)],
     /// How the cast to a text ends that begins with `{text}`.
     as_text: &'static str,
@@ -254,20 +254,21 @@ struct Words {
 
 /// The lock of a row that others share already is given at once, before somebody who waits to
 /// change the row: nobody could, for as long as such transactions overlap. This lock is given in
-/// turn. Its key is that of [`sql::Dialect::turn`](crate::backend::sql::Dialect::turn).
-const TURN: &str = "AND pg_advisory_xact_lock_shared(tableoid::INT, hashtext(name)) IS NOT NULL";
+/// turn. Its key is that of [`advisory_lock`](crate::backend::sql::Dialect::advisory_lock).
+const SHARED_LOCK: &str =
+    "AND pg_advisory_xact_lock_shared(tableoid::INT, hashtext(name)) IS NOT NULL";
 
 const ON_CONFLICT: &str = "ON CONFLICT (series, scope, period) DO UPDATE SET";
 const RETURNING: &str = "RETURNING {text}last_number)";
 
-impl Words {
-    fn of(dialect: Dialect) -> Words {
+impl DialectSyntax {
+    fn of(dialect: Dialect) -> DialectSyntax {
         match dialect {
-            Dialect::Sqlite => Words {
+            Dialect::Sqlite => DialectSyntax {
                 pieces: &[
                     ("{text?}", "?"),
                     ("{number?}", "?"),
-                    ("{turn}", ""),
+                    ("{shared lock}", ""),
                     // A transaction that writes has the whole file.
                     ("{lock}", ""),
                     ("{if there}", ON_CONFLICT),
@@ -277,12 +278,12 @@ impl Words {
                 as_text: " AS TEXT)",
                 has_numbers: false,
             },
-            Dialect::Postgres => Words {
+            Dialect::Postgres => DialectSyntax {
                 pieces: &[
                     // It would guess other types.
                     ("{text?}", "?::TEXT"),
                     ("{number?}", "?::BIGINT"),
-                    ("{turn}", TURN),
+                    ("{shared lock}", SHARED_LOCK),
                     ("{lock}", "FOR SHARE OF uidring_series"),
                     ("{if there}", ON_CONFLICT),
                     ("{returning}", RETURNING),
@@ -291,11 +292,11 @@ impl Words {
                 as_text: " AS TEXT)",
                 has_numbers: true,
             },
-            Dialect::MySql => Words {
+            Dialect::MySql => DialectSyntax {
                 pieces: &[
                     ("{text?}", "?"),
                     ("{number?}", "?"),
-                    ("{turn}", ""),
+                    ("{shared lock}", ""),
                     ("{lock}", "LOCK IN SHARE MODE"),
                     ("{if there}", "ON DUPLICATE KEY UPDATE"),
                     ("{returning}", ""),
@@ -307,11 +308,11 @@ impl Words {
         }
     }
 
-    /// `sql` in these words. A cast to a text is written `{text}x)`.
+    /// `sql` in this syntax. A cast to a text is written `{text}x)`.
     fn translate(&self, sql: &str) -> String {
         let mut sql = sql.to_owned();
-        for (piece, words) in self.pieces {
-            sql = sql.replace(piece, words);
+        for (piece, syntax) in self.pieces {
+            sql = sql.replace(piece, syntax);
         }
         while let Some(at) = sql.find("{text}") {
             let close = at + sql[at..].find(')').unwrap_or(0);
