@@ -29,16 +29,7 @@ pub(super) fn open_error(shown: &str, error: Error) -> StoreError {
 const SEPARATORS: [char; 5] = ['@', '/', '?', '#', '&'];
 
 /// The error where this address of a server cannot be used.
-#[cfg_attr(
-    not(any(
-        feature = "etcd",
-        feature = "mysql",
-        feature = "postgres",
-        feature = "redis",
-        feature = "zookeeper"
-    )),
-    allow(dead_code)
-)]
+#[allow(dead_code, reason = "a build with SQLite alone has no addresses of servers")]
 pub(super) fn address_error(address: &str, mut error: Error) -> StoreError {
     let shown = without_password(address);
     // What the driver takes for the host or a parameter may be a part of the password.

@@ -11,16 +11,7 @@ pub mod database;
     feature = "sqlite",
     feature = "zookeeper"
 ))]
-#[cfg_attr(
-    not(any(
-        feature = "etcd",
-        feature = "mysql",
-        feature = "postgres",
-        feature = "redis",
-        feature = "zookeeper"
-    )),
-    allow(dead_code) // a file has no password
-)]
+#[allow(dead_code, reason = "in a build with SQLite alone: a file has no password")]
 pub mod escapes;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 pub mod key_server;
@@ -32,16 +23,7 @@ pub mod key_server;
     feature = "sqlite",
     feature = "zookeeper"
 ))]
-#[cfg_attr(
-    not(any(
-        feature = "etcd",
-        feature = "mysql",
-        feature = "postgres",
-        feature = "redis",
-        feature = "zookeeper"
-    )),
-    allow(dead_code) // a file has no password
-)]
+#[allow(dead_code, reason = "in a build with SQLite alone: a file has no password")]
 pub mod password_file;
 pub mod redaction;
 #[cfg(any(

@@ -3,7 +3,7 @@
 use redis::{Cmd, Value};
 
 use super::Redis;
-use super::diagnosis::diagnose;
+use super::diagnosis::{diagnose, message};
 use crate::backend::keys::Error;
 
 pub fn command(words: &[&str]) -> Cmd {
@@ -37,6 +37,46 @@ pub fn unexpected_reply(command: &str) -> Error {
     Error::problem(format!(
         "its answer to {command} is not one of Redis; see what the address is of"
     ))
+}
+
+/// The value of the setting `name` in the answer to `CONFIG GET`.
+pub fn setting(name: &str, answer: Value, store: &Redis) -> Result<String, Error> {
+    let pairs = match answer {
+        Value::ServerError(error) if error.code() == "ERR" => {
+            let message = message(&error, store);
+            return Err(Error::Unusable {
+                problem: format!(
+                    "it does not answer CONFIG GET, as most of those that are run for others do \
+                     not, so that nobody can tell whether it keeps what it confirms (its {name}); \
+                     use a Redis that answers"
+                ),
+                source: Some(message.into()),
+            });
+        }
+        Value::ServerError(error) => return Err(diagnose(&error, store)),
+        Value::Array(parts) => parts,
+        _ => return Err(unexpected_reply("CONFIG")),
+    };
+    let mut pairs = pairs.into_iter();
+    while let (Some(key), Some(value)) = (pairs.next().and_then(text), pairs.next()) {
+        if key.eq_ignore_ascii_case(name) {
+            return text(value).ok_or_else(|| unexpected_reply("CONFIG"));
+        }
+    }
+    Err(Error::problem(format!(
+        "it has no setting {name}, so that nobody can tell whether it keeps what it confirms; use \
+         Redis or Valkey"
+    )))
+}
+
+/// How many subscribe to the channel, by the answer to `PUBSUB NUMSUB`.
+pub fn number_of_watchers(answer: Value) -> Option<i64> {
+    let Value::Array(parts) = answer else { return None };
+    match (parts.first()?, parts.get(1)?) {
+        (_, Value::Int(number)) => Some(*number),
+        (_, Value::BulkString(digits)) => std::str::from_utf8(digits).ok()?.parse().ok(),
+        _ => None,
+    }
 }
 
 /// The answer to `INFO`: lines with a name, a colon and a value.

@@ -146,9 +146,9 @@ const UNSUPPORTED: &[UnsupportedServer] = &[
 const VITESS: &str = "its vtgate may send the statements of a transaction to several servers, or \
                       to a replica, and tells no settings of theirs";
 
-/// The error of a server that is neither MySQL nor MariaDB, by what it has `said` of itself.
-pub fn unsupported_server(said: &str) -> Option<Error> {
-    let UnsupportedServer { name, why, .. } = unsupported::find(said, UNSUPPORTED)?;
+/// The error of a server that is neither MySQL nor MariaDB, by its `banner`.
+pub fn unsupported_server(banner: &str) -> Option<Error> {
+    let UnsupportedServer { name, why, .. } = unsupported::find(banner, UNSUPPORTED)?;
     Some(unsupported::unsupported(name, why, "MySQL", "MySQL or MariaDB itself, or PostgreSQL"))
 }
 
@@ -261,7 +261,7 @@ mod tests {
     /// As the servers say it, the version and the comment.
     #[test]
     fn a_server_that_is_neither_mysql_nor_mariadb_is_known_by_its_version() {
-        for (said, name) in [
+        for (banner, name) in [
             ("9.7.4-2 (Debian)", ""),
             ("8.0.39 MySQL Community Server - GPL", ""),
             ("8.0.22-13 Percona Server (GPL), Release '13', Revision '6f7822f'", ""),
@@ -283,8 +283,8 @@ mod tests {
             ("5.7.25-OceanBase-v4.2.1.0 OceanBase_CE 4.2.1.0", "OceanBase"),
         ] {
             let error =
-                unsupported_server(said).map(|error| format!("{error:?}")).unwrap_or_default();
-            assert_eq!(error.is_empty(), name.is_empty(), "{said}: {error}");
+                unsupported_server(banner).map(|error| format!("{error:?}")).unwrap_or_default();
+            assert_eq!(error.is_empty(), name.is_empty(), "{banner}: {error}");
             assert!(error.contains(name), "{error}");
         }
     }

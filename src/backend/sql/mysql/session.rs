@@ -112,10 +112,9 @@ impl MySqlSession<'_> {
         Ok(())
     }
 
-    /// The error of a server that is another than MySQL and MariaDB, by what it has `said` of
-    /// itself.
-    fn refuse_unsupported(&self, said: &str) -> Option<Error> {
-        if self.allows_unsupported { None } else { diagnosis::unsupported_server(said) }
+    /// The error of a server that is another than MySQL and MariaDB, by its `banner`.
+    fn refuse_unsupported(&self, banner: &str) -> Option<Error> {
+        if self.allows_unsupported { None } else { diagnosis::unsupported_server(banner) }
     }
 
     /// The same of a server that has just failed.

@@ -82,16 +82,17 @@ impl From<tokio_postgres::Error> for Error {
 }
 
 fn diagnose(error: &tokio_postgres::Error) -> Diagnosis {
-    let Some(said) = error.as_db_error() else {
+    let Some(db_error) = error.as_db_error() else {
         return diagnose_driver(error);
     };
-    let code = said.code().code();
+    let code = db_error.code().code();
     if has_no_role(error) {
         return NO_ROLE;
     }
     // PostgreSQL's own breaches of its protocol are in no call of this library.
     if code == "08P01"
-        && let Some((_, diagnosis)) = POOLERS.iter().find(|(part, _)| said.message().contains(part))
+        && let Some((_, diagnosis)) =
+            POOLERS.iter().find(|(part, _)| db_error.message().contains(part))
     {
         return *diagnosis;
     }
@@ -128,12 +129,12 @@ fn has_no_role(error: &tokio_postgres::Error) -> bool {
 /// Whether the server, or a pooler, may want TLS.
 fn may_want_tls(error: &tokio_postgres::Error) -> bool {
     match error.as_db_error() {
-        Some(said) if said.code().code() == "08P01" => {
+        Some(db_error) if db_error.code().code() == "08P01" => {
             ["SSL required", "TLS required", "requires TLS"]
                 .iter()
-                .any(|part| said.message().contains(part))
+                .any(|part| db_error.message().contains(part))
         }
-        Some(said) => said.code().code() == "28000" && !has_no_role(error),
+        Some(db_error) => db_error.code().code() == "28000" && !has_no_role(error),
         None => false,
     }
 }
