@@ -94,6 +94,7 @@ fn a_shutdown_inside_a_registry_call_does_not_wait_for_that_call() {
     let cell = Arc::<OnceLock<UidGenerator>>::default();
     let registry = Ending { uids: Arc::clone(&cell), told, released };
     let builder = UidGenerator::builder().registry(registry).clock(clock()).max_lead(LONG);
+    let builder = builder.on_lead_limit(LeadLimit::Wait);
     let uids = builder.shutdown_deadline(LONG).build().unwrap();
     cell.set(uids.clone()).unwrap();
     while uids.take().is_ok() {}
@@ -133,7 +134,7 @@ fn a_registry_call_that_drops_the_last_handle_does_not_wait_for_itself() {
     let last = Arc::<Mutex<Option<UidGenerator>>>::default();
     let registry = Last { uids: Arc::clone(&last), released };
     let builder = UidGenerator::builder().registry(registry).clock(clock()).max_lead(LONG);
-    let uids = builder.build().unwrap();
+    let uids = builder.on_lead_limit(LeadLimit::Wait).build().unwrap();
     let mut held = last.lock().unwrap();
     // Past half of the eleven ticks, so that the filler has more reserved.
     assert_eq!(uids.take_n(7 * 8192).flatten().count(), 7 * 8192);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use uidring::clock::ManualClock;
 use uidring::registry::{Lease, Request, WorkerRegistry};
-use uidring::{Layout, RegistryError, TakeError, UidGenerator};
+use uidring::{Layout, LeadLimit, RegistryError, TakeError, UidGenerator};
 
 use crate::alone::alone;
 use crate::observer::EVENTS;
@@ -61,7 +61,7 @@ fn use_up_a_lease() {
     let registry = Hanging::default();
     registry.set(true);
     let builder = UidGenerator::builder().registry(registry.clone()).layout(layout);
-    let uids = builder.slots(16).build().unwrap();
+    let uids = builder.on_lead_limit(LeadLimit::Wait).slots(16).build().unwrap();
 
     // A UID every ten milliseconds, as the clock gives them.
     let is_exhausted = || uids.try_take() == Err(TakeError::LeaseExhausted { worker: 7 });

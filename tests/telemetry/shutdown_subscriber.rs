@@ -9,7 +9,7 @@ use tracing::Event;
 use tracing::field::{Field, Visit};
 use uidring::clock::ManualClock;
 use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
-use uidring::{Layout, RegistryError, ShutdownError, UidGenerator};
+use uidring::{Layout, LeadLimit, RegistryError, ShutdownError, UidGenerator};
 
 use crate::alone::alone;
 
@@ -50,7 +50,7 @@ fn react(event: &Event<'_>) {
     }
 }
 
-/// Leases this worker id, and reserves nothing more.
+/// Leases this worker id, and reserves nothing more. Asked for another one, it gives the same.
 struct Fixed(u64);
 
 impl WorkerRegistry for Fixed {
@@ -67,6 +67,7 @@ impl WorkerRegistry for Fixed {
 fn generator(worker: u64, shutdown_deadline: Duration) -> UidGenerator {
     let clock = ManualClock::new(Layout::DEFAULT.epoch() + Duration::from_secs(1_000_000));
     let builder = UidGenerator::builder().registry(Fixed(worker)).clock(clock);
+    let builder = builder.on_lead_limit(LeadLimit::Wait);
     builder.shutdown_deadline(shutdown_deadline).build().unwrap()
 }
 
