@@ -29,7 +29,7 @@ impl Db {
     ///
     /// # Errors
     /// The user has no home folder.
-    pub fn own() -> Result<Db, String> {
+    pub fn of_user() -> Result<Db, String> {
         let folders = choose_native_strategy().map_err(|_| {
             "this user has no home folder for a registry: name one with --db".to_owned()
         })?;

@@ -94,7 +94,7 @@ impl SeriesStore {
     /// that [`next`](SeriesStore::next) may have to, or fails.
     #[must_use]
     pub fn try_next(&self, name: &str, scope: Option<&str>) -> Option<Issued> {
-        let series = of_scope(self.known(name)?, scope).ok()?;
+        let series = of_scope(self.used_series(name)?, scope).ok()?;
         Some(issued(series.try_take().ok()?, scope))
     }
 
@@ -151,7 +151,7 @@ impl SeriesStore {
     }
 
     fn get(&self, name: &str, scope: Option<&str>) -> Result<SeriesGenerator, Error> {
-        if let Some(series) = self.known(name) {
+        if let Some(series) = self.used_series(name) {
             return of_scope(series, scope);
         }
         let series = self.series.get(name).map_err(about_series)?;
@@ -163,7 +163,7 @@ impl SeriesStore {
 
     /// A series that has been used. It never waits, because in a forked process a lock that was
     /// held at the fork is never released.
-    fn known(&self, name: &str) -> Option<SeriesGenerator> {
+    fn used_series(&self, name: &str) -> Option<SeriesGenerator> {
         self.used.try_read().ok()?.get(name).cloned()
     }
 }

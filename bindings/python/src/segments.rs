@@ -31,7 +31,7 @@ pub struct Segments {
 impl Segments {
     /// A tag that was asked for. It never waits, because in a forked process a lock that was held
     /// at the fork is never released.
-    fn known(&self, name: &str) -> Option<TagNumbers> {
+    fn used_tag(&self, name: &str) -> Option<TagNumbers> {
         self.used.try_read().ok()?.get(name).map(|tag| TagNumbers::clone(tag))
     }
 }
@@ -68,7 +68,7 @@ impl Segments {
     /// The numbers of a tag that is there.
     #[pyo3(signature = (name, /))]
     fn tag(&self, py: Python<'_>, name: &str) -> PyResult<Tag> {
-        if let Some(tag) = self.known(name) {
+        if let Some(tag) = self.used_tag(name) {
             return Ok(Tag(Handle::new(tag)));
         }
         let tag = detached(py, || self.numbers.tag(name))?;
@@ -81,7 +81,7 @@ impl Segments {
     /// Takes a number of a tag, which is looked up by its name.
     #[pyo3(signature = (tag, /))]
     fn take(&self, py: Python<'_>, tag: &str) -> PyResult<u64> {
-        match self.known(tag) {
+        match self.used_tag(tag) {
             Some(tag) => numbers::take(py, &tag),
             None => self.tag(py, tag)?.take(py),
         }
@@ -118,7 +118,7 @@ impl Segments {
 
     /// A tag if the store need not be asked for it, else `None`.
     fn _tag_at_once(&self, name: &str) -> Option<Tag> {
-        Some(Tag(Handle::new(self.known(name)?)))
+        Some(Tag(Handle::new(self.used_tag(name)?)))
     }
 }
 

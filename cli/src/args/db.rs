@@ -38,7 +38,7 @@ impl DbArg {
         match &self.db {
             Some(db) => Ok(db.clone()),
             // Clap knows the variable in one spelling alone.
-            None => of_environment().map_or_else(Db::own, Ok).map_err(Failure::Failed),
+            None => of_environment().map_or_else(Db::of_user, Ok).map_err(Failure::Failed),
         }
     }
 }

@@ -11,8 +11,8 @@ mod copy_program;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 #[path = "../../../tests/common/databases/mod.rs"]
 mod databases;
+mod escaped_text;
 mod failures;
-mod foreign_text;
 #[cfg(all(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 #[path = "../../../tests/common/key_servers/mod.rs"]
 mod key_servers;

@@ -20,7 +20,7 @@ fn output(folder: &Path, args: &[&str], key: Option<&str>) -> Output {
     command.output().unwrap()
 }
 
-fn said(output: &Output) -> String {
+fn error_text(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
@@ -52,7 +52,7 @@ fn lines_of_standard_input_are_masked_one_by_one() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8(output.stdout.clone()).unwrap(), format!("{OPAQUE}\n").repeat(2));
     assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).contains(r#""x" is not a UID: a UID in base32 has 13 characters"#));
+    assert!(error_text(&output).contains(r#""x" is not a UID: a UID in base32 has 13 characters"#));
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_made_up_id_is_refused_and_a_made_up_number_is_not() {
     ] {
         let output = unmask(text);
         assert_eq!(output.status.code(), Some(1), "{text}");
-        assert!(said(&output).contains(why), "{text}: {}", said(&output));
+        assert!(error_text(&output).contains(why), "{text}: {}", error_text(&output));
         assert!(output.stdout.is_empty());
     }
     assert!(unmask("7248484344334211843").status.success());
@@ -81,7 +81,7 @@ fn a_key_is_changed_without_losing_opaque_ids() {
     let keys = format!("1 {}\n0 {KEY}\n", "ab".repeat(32));
     let run = |args: &[&str]| {
         let output = output(folder.path(), args, Some(&keys));
-        assert!(output.status.success(), "{}", said(&output));
+        assert!(output.status.success(), "{}", error_text(&output));
         String::from_utf8(output.stdout).unwrap()
     };
     let text = run(&["mask", "--prefix", "ord", UID]);
@@ -103,7 +103,7 @@ fn a_key_that_is_missing_or_wrong_is_told_and_never_shown() {
     ] {
         let output = output(folder.path(), args, key);
         assert_eq!(output.status.code(), Some(status), "{args:?}");
-        assert!(said(&output).contains(expected), "{args:?}: {}", said(&output));
-        assert!(!said(&output).contains("0203"), "{}", said(&output));
+        assert!(error_text(&output).contains(expected), "{args:?}: {}", error_text(&output));
+        assert!(!error_text(&output).contains("0203"), "{}", error_text(&output));
     }
 }

@@ -8,7 +8,7 @@ use crate::{folder, text, uidring};
 
 /// The command that `page` names, with the lines in which it goes on.
 #[cfg(unix)]
-pub fn named(page: &str, begin: &str) -> String {
+pub fn command_after(page: &str, begin: &str) -> String {
     let at = page.find(begin).unwrap_or_else(|| panic!("{begin} is not in {page}"));
     let mut command = String::new();
     for line in page[at..].lines() {
@@ -74,13 +74,15 @@ fn a_command_that_is_named_works_in_a_shell() {
         said(&["tags", "create", "first"], &[]);
         for tag in tags {
             let missing = said(&["take"], &[&format!("--tag={tag}")]);
-            let created = in_a_shell(folder.path(), &named(&missing, "uidring tags create"));
+            let created =
+                in_a_shell(folder.path(), &command_after(&missing, "uidring tags create"));
             assert!(created.starts_with(&format!("the tag {tag}: ")), "{missing}: {created}");
-            let take = named(&said(&["tags", "set", "--step=5"], &["--", tag]), "uidring take");
+            let take =
+                command_after(&said(&["tags", "set", "--step=5"], &["--", tag]), "uidring take");
             assert_eq!(in_a_shell(folder.path(), &take), "1\n", "{take}");
             let refusal = said(&["tags", "remove"], &["--", tag]);
             said(&["tags", "remove", "--force"], &["--", tag]);
-            in_a_shell(folder.path(), &named(&refusal, "uidring tags create"));
+            in_a_shell(folder.path(), &command_after(&refusal, "uidring tags create"));
             let take = said(&["take"], &[&format!("--tag={tag}")]);
             assert_eq!(take, "2\n", "above those that were given: {refusal}");
         }

@@ -301,7 +301,7 @@ pub(crate) struct CheckedOptions {
 impl Options {
     /// The store of worker ids, tags and series.
     pub(crate) fn db(&self) -> Result<Db, String> {
-        self.db.clone().map_or_else(Db::own, Ok)
+        self.db.clone().map_or_else(Db::of_user, Ok)
     }
 
     /// Checks what clap cannot check, and reads the files that the options name.

@@ -71,7 +71,7 @@ pub(crate) async fn read(app: &App, body: Body, most: usize) -> Result<Vec<u8>, 
     if body.size_hint().lower() > most as u64 {
         return Err(too_large(most));
     }
-    timeout(limits.body_timeout, whole(body, most)).await.unwrap_or_else(|_| {
+    timeout(limits.body_timeout, collect(body, most)).await.unwrap_or_else(|_| {
         let problem =
             Problem::new(StatusCode::REQUEST_TIMEOUT, "slow-body", "the body did not come in time");
         Err(problem.detail(format!("a body has {:?}", limits.body_timeout)))
@@ -80,7 +80,7 @@ pub(crate) async fn read(app: &App, body: Body, most: usize) -> Result<Vec<u8>, 
 
 /// Copies the parts of the body into one text. To keep them as they are would cost many times their
 /// length, because a client may send each byte as a part of its own.
-async fn whole(mut body: Body, most: usize) -> Result<Vec<u8>, Problem> {
+async fn collect(mut body: Body, most: usize) -> Result<Vec<u8>, Problem> {
     // What is announced fits.
     let mut bytes = Vec::with_capacity(usize::try_from(body.size_hint().lower()).unwrap_or(0));
     while let Some(part) = body.frame().await {

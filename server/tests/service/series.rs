@@ -45,11 +45,11 @@ fn values(answer: &Answer, pattern: &str) -> Vec<u64> {
 }
 
 /// What an operator does beside the service.
-fn beside(server: &Server) -> Series {
+fn library_series(server: &Server) -> Series {
     Series::builder().store(&Store::open(server.file()).unwrap()).build().unwrap()
 }
 
-fn told(answer: &Answer) -> (u16, String, Option<String>) {
+fn problem_of(answer: &Answer) -> (u16, String, Option<String>) {
     let json = answer.json();
     let kind = json["type"].as_str().unwrap().trim_start_matches("urn:uidring:problem:");
     (answer.status, kind.to_owned(), json["value"].as_str().map(str::to_owned))
@@ -86,7 +86,7 @@ fn numbers_come_as_text_where_that_is_accepted() {
     // Texts are no eight bytes. Nothing is used up.
     for accept in ["application/octet-stream", "text/html"] {
         let none = ask(body, &[&format!("accept: {accept}")]);
-        assert_eq!(told(&none), (406, "no-such-form".to_owned(), Some(accept.to_owned())));
+        assert_eq!(problem_of(&none), (406, "no-such-form".to_owned(), Some(accept.to_owned())));
         assert!(none.text().contains("accept application/json or text/plain"), "{none:?}");
     }
     assert_eq!(ask(r#"{"date":"2025-11-01"}"#, &[text]).text(), "O2025-5006\n");
@@ -222,7 +222,11 @@ fn a_series_is_created_once() {
         (r#"{"pattern":"{fy}-{n:5}","first":1}"#, "first", "1"),
     ] {
         let other = put(&server, "orders", body);
-        assert_eq!(told(&other), (409, "differs".to_owned(), Some(value.to_owned())), "{body}");
+        assert_eq!(
+            problem_of(&other),
+            (409, "differs".to_owned(), Some(value.to_owned())),
+            "{body}"
+        );
         assert_eq!(other.json()["field"], field, "{body}");
         assert!(!other.text().contains("ids.db"), "{other:?}");
     }
@@ -282,7 +286,7 @@ fn counters_are_shown_as_long_as_they_are_few() {
     assert_eq!(shown.json()["counters"].as_array().unwrap().len(), 10_000);
     add(10_000..10_001);
     let refused = server.get("/v1/series/shops?counters");
-    assert_eq!(told(&refused), (422, "too-many-counters".to_owned(), None));
+    assert_eq!(problem_of(&refused), (422, "too-many-counters".to_owned(), None));
     let detail = refused.json()["detail"].as_str().unwrap().to_owned();
     assert!(
         detail.starts_with("it has more than 10000, and an answer shows no more: "),
@@ -318,7 +322,7 @@ fn a_gapless_series_is_created_and_gives_no_numbers_here() {
     assert_eq!((created.status, created.json()["gapless"].as_bool()), (201, Some(true)));
     for body in ["{}", r#"{"n":5}"#, r#"{"date":"2025-01-01"}"#, r#"{"date":"2025-01-01","n":5}"#] {
         let answer = post(&server, "invoices", body);
-        assert_eq!(told(&answer), (409, "gapless".to_owned(), Some("invoices".to_owned())));
+        assert_eq!(problem_of(&answer), (409, "gapless".to_owned(), Some("invoices".to_owned())));
         assert!(answer.text().contains("take_in"), "{answer:?}");
     }
     let counters = server.get("/v1/series/invoices?counters").json()["counters"].clone();
@@ -348,12 +352,12 @@ fn a_full_period_is_told_alike_after_a_restart_and_goes_on_when_it_is_widened() 
     for run in 0..2 {
         for body in ["{}", r#"{"n":7}"#, &format!(r#"{{"date":"{year}-02-01"}}"#), "{}"] {
             let answer = post(&server, "inv", body);
-            assert_eq!(told(&answer), (409, "full".to_owned(), Some(year.clone())), "{run}");
+            assert_eq!(problem_of(&answer), (409, "full".to_owned(), Some(year.clone())), "{run}");
             let said = format!("the series \"inv\" has given all numbers of {year}: 99 is ");
             assert!(answer.json()["detail"].as_str().unwrap().starts_with(&said), "{answer:?}");
         }
         let answer = post(&server, "seats", r#"{"scope":"a"}"#);
-        assert_eq!(told(&answer), (409, "full".to_owned(), Some("ever".to_owned())));
+        assert_eq!(problem_of(&answer), (409, "full".to_owned(), Some("ever".to_owned())));
         assert!(answer.text().contains("in the scope \\\"a\\\""), "{answer:?}");
         let mut redis = Client(BufReader::new(server.connect_resp()));
         let said = redis.ask("SERIES.NEXT inv");
@@ -376,7 +380,7 @@ fn a_full_period_is_told_alike_after_a_restart_and_goes_on_when_it_is_widened() 
             server = Server::start_on(folder, &options);
         }
     }
-    beside(&server).widen("inv", SeriesDefinition::new("{yyyy}-{n:3}").unwrap()).unwrap();
+    library_series(&server).widen("inv", SeriesDefinition::new("{yyyy}-{n:3}").unwrap()).unwrap();
     let next = post(&server, "inv", "{}");
     assert_eq!(values(&next, "{yyyy}-{n:3}"), [100]);
     assert_eq!(metric(&server, "uidring_series_full{series=\"inv\"}"), "0");
@@ -390,11 +394,11 @@ fn a_closed_or_full_period_gives_no_numbers() {
     put(&server, "orders", r#"{"pattern":"{yyyy}-{n:5}"}"#);
     put(&server, "seats", r#"{"pattern":"S{n:1}"}"#);
     post(&server, "orders", r#"{"date":"2024-05-01"}"#);
-    beside(&server).close("orders", "2024".parse().unwrap()).unwrap();
+    library_series(&server).close("orders", "2024".parse().unwrap()).unwrap();
     for body in [r#"{"date":"2024-05-01"}"#, r#"{"date":"2023-05-01","n":3}"#] {
         let answer = post(&server, "orders", body);
         let year = if body.contains("2024") { "2024" } else { "2023" };
-        assert_eq!(told(&answer), (409, "closed".to_owned(), Some(year.to_owned())));
+        assert_eq!(problem_of(&answer), (409, "closed".to_owned(), Some(year.to_owned())));
     }
     assert_eq!(post(&server, "orders", r#"{"date":"2025-05-01"}"#).status, 200);
     let orders = server.get("/v1/series/orders").json();
@@ -404,7 +408,11 @@ fn a_closed_or_full_period_gives_no_numbers() {
     assert_eq!(values(&post(&server, "seats", r#"{"n":7}"#), "S{n:1}"), [8, 9]);
     for body in ["{}", r#"{"n":7}"#, r#"{"date":"2025-01-01"}"#] {
         let answer = post(&server, "seats", body);
-        assert_eq!(told(&answer), (409, "full".to_owned(), Some("ever".to_owned())), "{body}");
+        assert_eq!(
+            problem_of(&answer),
+            (409, "full".to_owned(), Some("ever".to_owned())),
+            "{body}"
+        );
     }
 }
 
@@ -440,7 +448,7 @@ fn what_is_wrong_with_a_request_for_a_series_is_told_with_its_value() {
     ] {
         let answer = post(&server, name, body);
         let expected = (status, kind.to_owned(), value.map(str::to_owned));
-        assert_eq!(told(&answer), expected, "{name} {body}: {answer:?}");
+        assert_eq!(problem_of(&answer), expected, "{name} {body}: {answer:?}");
         assert_eq!(answer.header("content-type"), "application/problem+json");
     }
     for (body, kind, value) in [
@@ -457,14 +465,17 @@ fn what_is_wrong_with_a_request_for_a_series_is_told_with_its_value() {
     ] {
         let answer = put(&server, "new", body);
         let expected = (400, kind.to_owned(), value.map(str::to_owned));
-        assert_eq!(told(&answer), expected, "{body}: {answer:?}");
+        assert_eq!(problem_of(&answer), expected, "{body}: {answer:?}");
     }
     let answer = server.get("/v1/series/orders?counters=7");
-    assert_eq!(told(&answer), (400, "bad-counters".to_owned(), Some("7".to_owned())));
+    assert_eq!(problem_of(&answer), (400, "bad-counters".to_owned(), Some("7".to_owned())));
     let answer = server.get("/v1/series/orders?counter");
-    assert_eq!(told(&answer), (400, "no-such-parameter".to_owned(), Some("counter".to_owned())));
+    assert_eq!(
+        problem_of(&answer),
+        (400, "no-such-parameter".to_owned(), Some("counter".to_owned()))
+    );
     let answer = server.get("/v1/series/order");
-    assert_eq!(told(&answer), (404, "no-such-series".to_owned(), Some("order".to_owned())));
+    assert_eq!(problem_of(&answer), (404, "no-such-series".to_owned(), Some("order".to_owned())));
     assert!(answer.text().contains("did you mean \\\"orders\\\"?"), "{answer:?}");
     assert_eq!(server.get("/v1/series").json()["series"].as_array().unwrap().len(), 2);
     // Nothing was used up.
@@ -652,7 +663,7 @@ fn a_repeated_request_gets_the_same_numbers_from_any_server_and_after_a_restart(
     for body in ["{}", r#"{"scope":"shop-7","n":3}"#, r#"{"scope":"shop-8","n":2}"#] {
         let answer = post_with_key(&other, "orders", "a7f0", body);
         assert_eq!(
-            told(&answer),
+            problem_of(&answer),
             (422, "key-reused".to_owned(), Some("a7f0".to_owned())),
             "{body}"
         );
@@ -732,13 +743,13 @@ fn a_bad_key_is_refused_and_a_refused_request_is_not_remembered() {
     put(&server, "seats", r#"{"pattern":"S{n:1}"}"#);
     let long = "k".repeat(256);
     let bad = |value: &str| (400, "bad-key".to_owned(), Some(value.to_owned()));
-    assert_eq!(told(&post_with_key(&server, "seats", &long, "{}")), bad(&long[..200]));
-    assert_eq!(told(&post_with_key(&server, "seats", "", "{}")), bad(""));
-    assert_eq!(told(&post_with_key(&server, "seats", "ü", "{}")), bad("ü"));
+    assert_eq!(problem_of(&post_with_key(&server, "seats", &long, "{}")), bad(&long[..200]));
+    assert_eq!(problem_of(&post_with_key(&server, "seats", "", "{}")), bad(""));
+    assert_eq!(problem_of(&post_with_key(&server, "seats", "ü", "{}")), bad("ü"));
     let twice = "a\r\nidempotency-key: b";
-    assert_eq!(told(&post_with_key(&server, "seats", twice, "{}")), bad("a"));
+    assert_eq!(problem_of(&post_with_key(&server, "seats", twice, "{}")), bad("a"));
     let many = post_with_key(&server, "seats", "k", r#"{"n":1001}"#);
-    assert_eq!(told(&many), (400, "bad-count".to_owned(), Some("1001".to_owned())));
+    assert_eq!(problem_of(&many), (400, "bad-count".to_owned(), Some("1001".to_owned())));
     let none = post_with_key(&server, "nobody", "k", "{}");
     assert_eq!(none.status, 404);
     put(&server, "nobody", r#"{"pattern":"N{n}"}"#);
@@ -757,7 +768,7 @@ fn pages_of_other_sites_take_no_numbers_of_series() {
         ("POST", "/v1/series/orders/numbers", "{}"),
         ("PUT", "/v1/series/new", r#"{"pattern":"{n}"}"#),
     ] {
-        assert_eq!(told(&server.send(method, path, &headers, body)).1, "other-site");
+        assert_eq!(problem_of(&server.send(method, path, &headers, body)).1, "other-site");
     }
     assert_eq!(values(&post(&server, "orders", "{}"), "{n}"), [1]);
 }
@@ -769,7 +780,7 @@ fn a_series_that_was_changed_beside_writes_by_its_new_version() {
     put(&server, "orders", r#"{"pattern":"{yyyy}-{n:3}"}"#);
     assert_eq!(post(&server, "orders", r#"{"date":"2098-01-01"}"#).status, 200);
     let new = uidring::series::SeriesDefinition::new("{yyyy}-{n:5}").unwrap();
-    beside(&server).change("orders", new, Date::new(2099, 1, 1).unwrap()).unwrap();
+    library_series(&server).change("orders", new, Date::new(2099, 1, 1).unwrap()).unwrap();
     let numbers = post(&server, "orders", r#"{"date":"2099-05-01"}"#).json();
     assert_eq!(texts(&numbers["numbers"]), ["2099-00001"]);
     let orders = server.get("/v1/series/orders").json();

@@ -10,13 +10,13 @@ use crate::common::resp::Client;
 use crate::common::{Answer, FOREVER, Server, folder, request, signal};
 
 /// The socket at which a unit of `Type=notify` tells systemd of itself.
-struct Told(UnixDatagram);
+struct NotifySocket(UnixDatagram);
 
-impl Told {
-    fn bind(path: &Path) -> Told {
+impl NotifySocket {
+    fn bind(path: &Path) -> NotifySocket {
         let socket = UnixDatagram::bind(path).unwrap();
         socket.set_read_timeout(Some(FOREVER)).unwrap();
-        Told(socket)
+        NotifySocket(socket)
     }
 
     /// The lines of the next message.
@@ -32,7 +32,7 @@ impl Told {
 fn systemd_is_told_of_the_start_of_troubles_and_of_the_end() {
     let (folder, file) = Server::locked();
     let path = folder.path().join("notify");
-    let told = Told::bind(&path);
+    let told = NotifySocket::bind(&path);
     let variable = ("NOTIFY_SOCKET", path.to_str().unwrap());
     let server = Server::launch_with(folder, &[], &[variable]);
     let listens = format!("STATUS=listens on http://{}", server.address);

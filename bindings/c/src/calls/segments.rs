@@ -38,14 +38,14 @@ impl Open for OpenSegments {
 }
 
 impl OpenSegments {
-    fn known(&self, name: &str) -> Option<u64> {
+    fn tag_handle(&self, name: &str) -> Option<u64> {
         self.tags.load().get(name).copied()
     }
 
     /// The handle of the tag `name`: the one it has, or else a new one. `segments` is the handle of
     /// these segments.
     fn keep(&self, segments: u64, name: &str, numbers: TagNumbers) -> u64 {
-        if let Some(known) = self.known(name) {
+        if let Some(known) = self.tag_handle(name) {
             return known;
         }
         let new = OpenTag { numbers, segments }.insert();
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn uidring_segments_tag(
         // SAFETY: as the caller promises.
         let (name, tag) = unsafe { (texts::text(name, "name")?, texts::place(tag, "tag")?) };
         let find = |open: &OpenSegments| -> Result<u64, Error> {
-            if let Some(known) = open.known(name) {
+            if let Some(known) = open.tag_handle(name) {
                 return Ok(known);
             }
             let numbers = without_sigpipe(|| open.numbers.tag(name))?;
