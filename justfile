@@ -19,7 +19,7 @@ check what:
 
 _check-ring:
     cargo test --lib
-    loom-tests/run ring
+    loom-tests/run
     verify/miri/run ring
 
 _check-engine:
