@@ -217,7 +217,7 @@ fn the_map_has_each_folder_of_the_library_and_of_the_repository() {
     let map = fs::read_to_string(root().join("docs/design/map.md")).unwrap();
     let mut missing = unmapped(&map, "", "");
     missing.extend(unmapped(&map, "src/", "src/"));
-    // The rooms of a module are named beside it.
+    // The modules of a module are named beside it.
     for module in ["src/segment/", "src/series/"] {
         missing.extend(unmapped(&map, module, ""));
     }

@@ -3,7 +3,7 @@
 //!
 //! Names are followed to where they are defined: `crate::segment::Tag` is an arrow to the file with
 //! `Tag`, not to `segment/mod.rs`, which re-exports it. A file that only declares modules and
-//! re-exports names, a *door*, therefore has no arrows of its own. Tests at the end of a file do
+//! re-exports names, a *facade*, therefore has no arrows of its own. Tests at the end of a file do
 //! not count.
 //!
 //! A `mod.rs` with code defines what the files of its folder extend, as `impl Engine` does in
@@ -14,15 +14,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A folder whose files and folders, its rooms, are in order: each imports only from rooms before
-/// it. There are no exceptions.
-pub struct Floor {
+/// The modules of a folder, in order: each imports only from those before it. There are no
+/// exceptions.
+pub struct ModuleOrder {
     /// The folder with the root of the crate, or that file, if it is neither a `lib.rs` nor a
     /// `main.rs`.
     pub root: &'static str,
     /// The folder below it; empty for the root's own.
     pub folder: &'static str,
-    pub rooms: &'static [&'static str],
+    pub modules: &'static [&'static str],
 }
 
 /// A path of modules or names, without `crate`.
@@ -36,7 +36,7 @@ pub struct Imports {
 #[derive(Default)]
 struct File {
     path: String,
-    is_door: bool,
+    is_facade: bool,
     /// Each name that a `use` brings in, and what it stands for.
     uses: Vec<(String, Names)>,
     /// Each path that the file names.
@@ -77,7 +77,7 @@ impl Imports {
     /// Each arrow between two files, by their paths.
     pub fn arrows(&self) -> BTreeSet<(&str, &str)> {
         let mut arrows = BTreeSet::new();
-        for file in self.files.values().filter(|file| !file.is_door) {
+        for file in self.files.values().filter(|file| !file.is_facade) {
             for path in &file.paths {
                 let there = &self.files[&self.home(path, 0)];
                 if there.path != file.path && !is_part(&file.path, &there.path) {
@@ -134,22 +134,26 @@ impl Imports {
         circles.into_iter().collect()
     }
 
-    /// The rooms of `folder`, files and folders of it, and each arrow to a room that does not come
-    /// before the one it starts in. A door in `folder` itself is no room. A room may be a part of
-    /// another, as `store/sql` of `store`.
-    pub fn arrows_up<'a>(&'a self, folder: &str, rooms: &[&str]) -> Vec<(&'a str, &'a str)> {
-        let room = |file: &'a str| room_of(folder, rooms, file);
-        let doors = self.files.values().filter(|file| file.is_door).map(|file| file.path.as_str());
-        let doors: BTreeSet<&str> =
-            doors.filter(|door| room(door).is_some_and(|room| room == "mod")).collect();
+    /// Each arrow to a module of `folder` that does not come before the one it starts in. The
+    /// modules are the files and folders there, but for a facade. One may be a part of another, as
+    /// `store/sql` of `store`.
+    pub fn arrows_up<'a>(&'a self, folder: &str, modules: &[&str]) -> Vec<(&'a str, &'a str)> {
+        let module = |file: &'a str| module_of(folder, modules, file);
+        let facades =
+            self.files.values().filter(|file| file.is_facade).map(|file| file.path.as_str());
+        let facades: BTreeSet<&str> =
+            facades.filter(|facade| module(facade).is_some_and(|module| module == "mod")).collect();
         let files = self.files.values().map(|file| file.path.as_str());
         let found: BTreeSet<&str> =
-            files.filter(|file| !doors.contains(file)).filter_map(room).collect();
-        let listed: BTreeSet<&str> = rooms.iter().copied().collect();
-        assert_eq!(found, listed, "the rooms of `{folder}`, and those of which the order is told");
+            files.filter(|file| !facades.contains(file)).filter_map(module).collect();
+        let listed: BTreeSet<&str> = modules.iter().copied().collect();
+        assert_eq!(
+            found, listed,
+            "the modules of `{folder}`, and those of which the order is told"
+        );
         let place = |file: &'a str| {
-            let room = room(file).filter(|_| !doors.contains(file))?;
-            Some(rooms.iter().position(|&known| known == room).unwrap())
+            let module = module(file).filter(|_| !facades.contains(file))?;
+            Some(modules.iter().position(|&known| known == module).unwrap())
         };
         let is_up = |&(from, to): &(&'a str, &'a str)| {
             place(from).zip(place(to)).is_some_and(|(from, to)| from < to)
@@ -158,14 +162,14 @@ impl Imports {
     }
 }
 
-/// The room of `folder` that a file is in: the first name below it, or that of a part.
-fn room_of<'a>(folder: &str, rooms: &[&str], file: &'a str) -> Option<&'a str> {
+/// The module of `folder` that a file is in: the first name below it, or that of a part.
+fn module_of<'a>(folder: &str, modules: &[&str], file: &'a str) -> Option<&'a str> {
     let below =
         if folder.is_empty() { file } else { file.strip_prefix(folder)?.strip_prefix('/')? };
     let below = below.trim_end_matches(".rs");
     let is_end = |rest: &str| rest.is_empty() || rest.starts_with('/');
     let is_part = |part: &&str| below.strip_prefix(*part).is_some_and(is_end);
-    let part = rooms.iter().filter(|room| room.contains('/')).find(|part| is_part(part));
+    let part = modules.iter().filter(|module| module.contains('/')).find(|part| is_part(part));
     Some(part.map_or_else(|| below.split('/').next().unwrap(), |part| &below[..part.len()]))
 }
 
@@ -285,8 +289,8 @@ impl Parser<'_> {
         const CODE: [&str; 9] =
             ["fn", "struct", "enum", "impl", "trait", "const", "static", "type", "macro_rules"];
         let is_code = |token: &String| CODE.contains(&token.as_str());
-        let is_door = is_folders_own(&path) && !self.tokens.iter().any(is_code);
-        let mut file = File { path, is_door, ..File::default() };
+        let is_facade = is_folders_own(&path) && !self.tokens.iter().any(is_code);
+        let mut file = File { path, is_facade, ..File::default() };
         // The depths of braces at which modules inside the file began.
         let (mut depth, mut inner) = (0, Vec::new());
         while let Some(token) = self.token(0) {

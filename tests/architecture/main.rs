@@ -14,14 +14,14 @@ mod packages;
 use std::fs;
 use std::path::Path;
 
-use imports::{Floor, Imports, before_tests, rust_files};
+use imports::{Imports, ModuleOrder, before_tests, rust_files};
 
-/// The floors of the library. [`packages`] has those of the other packages.
-const FLOORS: &[Floor] = &[
-    Floor {
+/// The modules of the library in order. [`packages`] has those of the other packages.
+const MODULE_ORDERS: &[ModuleOrder] = &[
+    ModuleOrder {
         root: "src",
         folder: "",
-        rooms: &[
+        modules: &[
             "sync",
             "support",
             "uid",
@@ -30,7 +30,7 @@ const FLOORS: &[Floor] = &[
             "integrations",
             "clock",
             "layout",
-            "masked", // the ground floor
+            "masked", // these need no store
             "backend",
             "registry",
             "ring",
@@ -40,15 +40,15 @@ const FLOORS: &[Floor] = &[
             "segment",
             "series",
             "store",
-            "series/builder", // each on the ones before
+            "series/builder",
             "simulation",
-            "lib", // a test of the inside, and the door
+            "lib", // tests, and the facade
         ],
     },
-    Floor {
+    ModuleOrder {
         root: "src",
         folder: "backend",
-        rooms: &[
+        modules: &[
             "storage_error",
             "call",
             "error",
@@ -60,16 +60,25 @@ const FLOORS: &[Floor] = &[
             "keys",
         ],
     },
-    Floor {
+    ModuleOrder {
         root: "src",
         folder: "segment",
-        rooms: &["error", "source", "tag", "load", "take", "segments", "builder", "contract"],
+        modules: &["error", "source", "tag", "load", "take", "segments", "builder", "contract"],
     },
-    Floor { root: "src", folder: "masked", rooms: &["key", "ff1", "opaque", "mod"] },
-    Floor {
+    ModuleOrder { root: "src", folder: "masked", modules: &["key", "ff1", "opaque", "mod"] },
+    ModuleOrder {
         root: "src",
         folder: "series",
-        rooms: &["form", "error", "store", "memory", "gapless", "generator", "catalog", "builder"],
+        modules: &[
+            "form",
+            "error",
+            "store",
+            "memory",
+            "gapless",
+            "generator",
+            "catalog",
+            "builder",
+        ],
     },
 ];
 
@@ -121,32 +130,32 @@ fn read(root: &str) -> Imports {
     Imports::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(root))
 }
 
-/// The floors of all packages.
-fn floors() -> impl Iterator<Item = &'static Floor> {
-    FLOORS.iter().chain(packages::FLOORS)
+/// Those of all packages.
+fn orders() -> impl Iterator<Item = &'static ModuleOrder> {
+    MODULE_ORDERS.iter().chain(packages::MODULE_ORDERS)
 }
 
 #[test]
-fn a_file_imports_only_from_its_room_and_those_before_it() {
-    for floor in floors() {
-        let imports = read(floor.root);
-        let up = imports.arrows_up(floor.folder, floor.rooms);
-        assert!(up.is_empty(), "arrows up in {}/{}: {up:#?}", floor.root, floor.folder);
+fn a_file_imports_only_from_its_module_and_those_before_it() {
+    for order in orders() {
+        let imports = read(order.root);
+        let up = imports.arrows_up(order.folder, order.modules);
+        assert!(up.is_empty(), "arrows up in {}/{}: {up:#?}", order.root, order.folder);
     }
 }
 
 #[test]
 fn no_file_imports_itself_through_others() {
-    for floor in floors() {
-        let imports = read(floor.root);
+    for order in orders() {
+        let imports = read(order.root);
         let circles = imports.circles();
-        assert!(circles.is_empty(), "circles in {}: {circles:#?}", floor.root);
+        assert!(circles.is_empty(), "circles in {}: {circles:#?}", order.root);
     }
 }
 
 /// Where a member of the workspace is not in the list, nothing would look at its files.
 #[test]
-fn each_member_of_the_workspace_has_its_floors() {
+fn each_member_of_the_workspace_has_an_order() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
     let list = manifest.split_once("\nmembers = [").unwrap().1.split_once(']').unwrap().0;
@@ -157,9 +166,13 @@ fn each_member_of_the_workspace_has_its_floors() {
         above.max_by_key(|member| member.components().count())
     };
     for member in &members {
-        let has_floor = floors().any(|floor| owner(&root.join(floor.root)) == Some(member));
+        let has_order = orders().any(|order| owner(&root.join(order.root)) == Some(member));
         // One that only runs the files of others has none of its own.
-        assert!(has_floor || rust_files(member).is_empty(), "no floors of {}", member.display());
+        assert!(
+            has_order || rust_files(member).is_empty(),
+            "no order of the modules of {}",
+            member.display()
+        );
     }
 }
 
@@ -335,7 +348,7 @@ fn a_circle_is_seen() {
         let files = [DOOR, ("upper/b.rs", b), ("upper/c.rs", c), ("d.rs", "use crate::upper::B;")];
         imports_of(&files).circles().into_iter().map(|circle| circle.len()).collect::<Vec<_>>()
     };
-    // Through the door, which is in no circle itself.
+    // Through the facade, which is in no circle itself.
     assert_eq!(circles("use super::c::C;", "use super::B;"), [2]);
     assert_eq!(circles("use super::c::C;", "use crate::upper::other::f;"), [2]);
     assert_eq!(circles("use crate::d;", "use super::B;"), [2]);

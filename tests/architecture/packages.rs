@@ -1,12 +1,12 @@
 //! The order of the files of each package beside the library.
 
-use super::imports::Floor;
+use super::imports::ModuleOrder;
 
-pub const FLOORS: &[Floor] = &[
-    Floor {
+pub const MODULE_ORDERS: &[ModuleOrder] = &[
+    ModuleOrder {
         root: "args/src",
         folder: "",
-        rooms: &[
+        modules: &[
             "errors",
             "key_file",
             "length",
@@ -27,28 +27,28 @@ pub const FLOORS: &[Floor] = &[
             "lib",
         ],
     },
-    Floor {
+    ModuleOrder {
         root: "bindings/core/src",
         folder: "",
-        rooms: &[
+        modules: &[
             "error", "events", "source", "options", "status", "store", "numbers", "series", "uids",
             "masked", "lib",
         ],
     },
-    Floor {
+    ModuleOrder {
         root: "bindings/c/src",
         folder: "",
-        rooms: &["handles", "last_error", "sigpipe", "texts", "calls", "lib"],
+        modules: &["handles", "last_error", "sigpipe", "texts", "calls", "lib"],
     },
-    Floor {
+    ModuleOrder {
         root: "bindings/c/src",
         folder: "calls",
-        rooms: &["mod", "events", "generator", "masked", "segments", "series"],
+        modules: &["mod", "events", "generator", "masked", "segments", "series"],
     },
-    Floor {
+    ModuleOrder {
         root: "bindings/java/native",
         folder: "",
-        rooms: &[
+        modules: &[
             "methods",
             "errors",
             "texts",
@@ -64,19 +64,23 @@ pub const FLOORS: &[Floor] = &[
             "lib",
         ],
     },
-    Floor {
+    ModuleOrder {
         root: "bindings/python/src",
         folder: "",
-        rooms: &[
+        modules: &[
             "events", "cached", "buffer", "errors", "ending", "convert", "handle", "masked",
             "series", "wait", "numbers", "segments", "uids", "lib",
         ],
     },
-    Floor { root: "cli/src", folder: "", rooms: &["text", "args", "run", "commands", "main"] },
-    Floor {
+    ModuleOrder {
+        root: "cli/src",
+        folder: "",
+        modules: &["text", "args", "run", "commands", "main"],
+    },
+    ModuleOrder {
         root: "cli/src",
         folder: "args",
-        rooms: &[
+        modules: &[
             "db",
             "ids",
             "key",
@@ -89,49 +93,49 @@ pub const FLOORS: &[Floor] = &[
             "variables",
         ],
     },
-    Floor {
+    ModuleOrder {
         root: "cli/src",
         folder: "commands",
-        rooms: &[
+        modules: &[
             "bench", "mask", "pages", "parse", "plan", "layout", "series", "status", "tags",
             "take", "workers",
         ],
     },
-    Floor {
+    ModuleOrder {
         root: "cli/src",
         folder: "commands/plan",
-        rooms: &["headroom", "sizing", "candidates", "trade_offs", "page", "command"],
+        modules: &["headroom", "sizing", "candidates", "trade_offs", "page", "command"],
     },
-    Floor {
+    ModuleOrder {
         root: "cli/src",
         folder: "commands/series",
-        rooms: &["mod", "close", "define", "forecast", "list", "next", "parse"],
+        modules: &["mod", "close", "define", "forecast", "list", "next", "parse"],
     },
-    Floor {
+    ModuleOrder {
         root: "cli/src",
         folder: "run",
-        rooms: &["lines", "load", "progress", "live", "stream"],
+        modules: &["lines", "load", "progress", "live", "stream"],
     },
-    Floor {
+    ModuleOrder {
         root: "cli/src",
         folder: "text",
-        rooms: &[
+        modules: &[
             "page", "picture", "table", "times", "visible", "stderr", "words", "failure", "shell",
             "stdout",
         ],
     },
-    Floor {
+    ModuleOrder {
         root: "server/src",
         folder: "",
-        rooms: &[
+        modules: &[
             "text", "routes", "commands", "process", "stats", "security", "config", "app", "http",
             "resp", "net", "fuzzing", "causes", "lib", "main",
         ],
     },
-    Floor {
+    ModuleOrder {
         root: "server/src",
         folder: "http",
-        rooms: &[
+        modules: &[
             "bearer",
             "describe",
             "take_failure",
@@ -158,10 +162,10 @@ pub const FLOORS: &[Floor] = &[
             "mod", // what answers a request
         ],
     },
-    Floor {
+    ModuleOrder {
         root: "server/src",
         folder: "resp",
-        rooms: &[
+        modules: &[
             "protocol_error",
             "codec",
             "reply",
@@ -175,10 +179,10 @@ pub const FLOORS: &[Floor] = &[
             "connection",
         ],
     },
-    Floor {
+    ModuleOrder {
         root: "server/src",
         folder: "app",
-        rooms: &[
+        modules: &[
             "mod",
             "condition",
             "in_flight",
@@ -193,10 +197,10 @@ pub const FLOORS: &[Floor] = &[
             "measure",
         ],
     },
-    Floor {
+    ModuleOrder {
         root: "server/src",
         folder: "config",
-        rooms: &[
+        modules: &[
             "db",
             "limits",
             "listen",
@@ -209,15 +213,15 @@ pub const FLOORS: &[Floor] = &[
             "generate",
         ],
     },
-    Floor {
+    ModuleOrder {
         root: "server/src",
         folder: "http/compat",
-        rooms: &["html", "spring", "leaf", "tinyid"],
+        modules: &["html", "spring", "leaf", "tinyid"],
     },
-    Floor {
+    ModuleOrder {
         root: "server/src",
         folder: "http/operators",
-        rooms: &[
+        modules: &[
             "health",
             "metric_tables",
             "metrics",
@@ -230,26 +234,30 @@ pub const FLOORS: &[Floor] = &[
             "page",
         ],
     },
-    Floor {
+    ModuleOrder {
         root: "server/src",
         folder: "http/v1",
-        rooms: &["mod", "series_rows", "tags", "series", "uids"],
+        modules: &["mod", "series_rows", "tags", "series", "uids"],
     },
-    Floor {
+    ModuleOrder {
         root: "server/src",
         folder: "net",
-        rooms: &["connection", "inherited_sockets", "unix_socket", "listener", "server"],
+        modules: &["connection", "inherited_sockets", "unix_socket", "listener", "server"],
     },
-    Floor {
+    ModuleOrder {
         root: "server/src",
         folder: "process",
-        rooms: &["end", "events", "supervisor", "threads", "output", "signals"],
+        modules: &["end", "events", "supervisor", "threads", "output", "signals"],
     },
-    Floor { root: "server/src", folder: "security", rooms: &["secret", "access", "hosts", "tls"] },
-    Floor {
+    ModuleOrder {
+        root: "server/src",
+        folder: "security",
+        modules: &["secret", "access", "hosts", "tls"],
+    },
+    ModuleOrder {
         root: "server/src",
         folder: "stats",
-        rooms: &[
+        modules: &[
             "demand",
             "counter",
             "readings",
@@ -265,57 +273,61 @@ pub const FLOORS: &[Floor] = &[
             "watch",
         ],
     },
-    Floor {
+    ModuleOrder {
         root: "benches/latency.rs",
         folder: "",
-        rooms: &["masked", "segments", "series", "shapes", "stores", "take", "turns", "latency"],
+        modules: &["masked", "segments", "series", "shapes", "stores", "take", "turns", "latency"],
     },
-    Floor {
+    ModuleOrder {
         root: "benches/against",
         folder: "",
-        rooms: &["row", "measure", "peers", "rows", "chart", "saturated", "main"],
+        modules: &["row", "measure", "peers", "rows", "chart", "saturated", "main"],
     },
-    Floor {
+    ModuleOrder {
         root: "loom-tests/models",
         folder: "",
-        rooms: &["cursor", "exact", "front", "generator", "ring", "segments", "window", "main"],
+        modules: &["cursor", "exact", "front", "generator", "ring", "segments", "window", "main"],
     },
-    Floor {
+    ModuleOrder {
         root: "verify/miri/threads",
         folder: "",
-        rooms: &["main", "exact", "published", "ring", "segments", "shutdown", "waiting"],
+        modules: &["main", "exact", "published", "ring", "segments", "shutdown", "waiting"],
     },
-    Floor { root: "verify/power-cut/worker.rs", folder: "", rooms: &["calls", "worker"] },
-    Floor {
+    ModuleOrder { root: "verify/power-cut/worker.rs", folder: "", modules: &["calls", "worker"] },
+    ModuleOrder {
         root: "verify/power-cut/cuts",
         folder: "",
-        rooms: &["account", "log", "disk", "life", "machine", "files", "main", "servers"],
+        modules: &["account", "log", "disk", "life", "machine", "files", "main", "servers"],
     },
-    Floor {
+    ModuleOrder {
         root: "verify/protocols/src",
         folder: "",
-        rooms: &["search", "lib", "leases", "segments"],
+        modules: &["search", "lib", "leases", "segments"],
     },
-    Floor {
+    ModuleOrder {
         root: "verify/protocols/src",
         folder: "leases",
-        rooms: &["mod", "registry", "holder", "state", "properties", "model"],
+        modules: &["mod", "registry", "holder", "state", "properties", "model"],
     },
-    Floor {
+    ModuleOrder {
         root: "verify/protocols/src",
         folder: "segments",
-        rooms: &["mod", "table", "taker", "model"],
+        modules: &["mod", "table", "taker", "model"],
     },
-    Floor { root: "verify/shuttle", folder: "", rooms: &["history", "lib", "registry", "source"] },
-    Floor {
+    ModuleOrder {
+        root: "verify/shuttle",
+        folder: "",
+        modules: &["history", "lib", "registry", "source"],
+    },
+    ModuleOrder {
         root: "verify/shuttle/scenarios",
         folder: "",
-        rooms: &["soak", "takers", "leases", "limits", "segments", "takes", "main"],
+        modules: &["soak", "takers", "leases", "limits", "segments", "takes", "main"],
     },
-    Floor {
+    ModuleOrder {
         root: "verify/soak",
         folder: "",
-        rooms: &[
+        modules: &[
             "latency", "ledger", "process", "slices", "state", "outages", "takers", "client",
             "service", "main",
         ],
