@@ -384,8 +384,8 @@ mod migration {}
 #[doc = include_str!("../docs/comparison.md")]
 mod comparison {}
 
+pub use engine::filler_signal::FillerState;
 pub use engine::limits::LeadLimit;
-pub use engine::signal::FillerState;
 pub use engine::status::Status;
 pub use engine::{FillError, SegmentFailure, TakeError};
 pub use generator::builder::Builder;
@@ -411,8 +411,8 @@ pub use support::audience::Audience;
 #[doc(hidden)]
 pub mod model {
     //! The types that the loom models use.
+    pub use crate::ring::chain::{Found, SegmentChain, Unclaimed};
     pub use crate::ring::codec::TickCodec;
-    pub use crate::ring::segments::{Found, SegmentChain, Unclaimed};
     pub use crate::ring::window::Window;
     pub use crate::ring::{Block, Ring, is_closed};
     pub use crate::segment::tag::engine::TagEngine;

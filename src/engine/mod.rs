@@ -7,12 +7,12 @@ pub mod claim;
 mod error;
 pub mod events;
 pub mod exact;
+pub mod filler_signal;
 mod flags;
 #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
 pub mod fork;
 pub mod limits;
 mod refill;
-pub mod signal;
 pub mod status;
 mod take;
 pub mod timing;
@@ -32,9 +32,9 @@ use crossbeam_utils::CachePadded;
 use crate::clock::Clock;
 use crate::engine::ahead::Ahead;
 use crate::engine::exact::Exact;
+use crate::engine::filler_signal::{FillerState, Signal};
 use crate::engine::flags::Flags;
 use crate::engine::limits::{LeadLimit, Limits};
-use crate::engine::signal::{FillerState, Signal};
 use crate::engine::status::{Counters, Status};
 use crate::engine::timing::Timing as _;
 use crate::engine::waiters::Waiters;
@@ -112,7 +112,7 @@ impl Engine {
     pub fn new(setup: Setup<'_>) -> (Engine, Parker) {
         let Setup { takers_read_clock, is_exact, .. } = setup;
         let Setup { clock, limits, policy, lease, worker_ids, slots, refill_mark, .. } = setup;
-        let (signal, parker) = signal::signal();
+        let (signal, parker) = filler_signal::signal();
         let codec = TickCodec::new(&limits.layout);
         let window = limits.window(&codec, limits.ms_at(clock.now()), lease);
         let mut ring = Ring::new(slots, limits.layout.sequence_bits(), codec, window);

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::clock::{human, utc};
 use crate::engine::error::TakeError;
-use crate::engine::signal::FillerState;
+use crate::engine::filler_signal::FillerState;
 use crate::support::rule::BrokenRule;
 use crate::sync::Counter;
 

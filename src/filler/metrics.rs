@@ -1,5 +1,5 @@
-//! [`Series`]: gauges and counters of any status, for the facade `metrics`. [`Metrics`]: those of a
-//! generator.
+//! [`StatusMetrics`]: gauges and counters of any status, for the facade `metrics`. [`Metrics`]:
+//! those of a generator.
 
 use std::time::SystemTime;
 
@@ -7,7 +7,7 @@ use metrics::{Counter, Gauge, counter, describe_counter, describe_gauge, gauge};
 
 use crate::clock::unix_ms;
 use crate::engine::Engine;
-use crate::engine::signal::FillerState;
+use crate::engine::filler_signal::FillerState;
 use crate::engine::status::Status;
 
 /// Reads the value of a metric from a status.
@@ -18,7 +18,7 @@ pub type Labels = Vec<(&'static str, String)>;
 
 /// Metrics with the same labels, and how each is read from a status of type `T`. The recorder must
 /// be installed before they are created.
-pub struct Series<T> {
+pub struct StatusMetrics<T> {
     labels: Labels,
     gauges: Vec<(Gauge, Of<T, f64>)>,
     /// Each counter with the value that it has reached. Several generators in succession may raise
@@ -26,18 +26,28 @@ pub struct Series<T> {
     counters: Vec<(Counter, Of<T, u64>, u64)>,
 }
 
-impl<T> Series<T> {
-    pub fn new(labels: Labels) -> Series<T> {
-        Series { labels, gauges: Vec::new(), counters: Vec::new() }
+impl<T> StatusMetrics<T> {
+    pub fn new(labels: Labels) -> StatusMetrics<T> {
+        StatusMetrics { labels, gauges: Vec::new(), counters: Vec::new() }
     }
 
-    pub fn gauge(mut self, name: &'static str, what: &'static str, of: Of<T, f64>) -> Series<T> {
+    pub fn gauge(
+        mut self,
+        name: &'static str,
+        what: &'static str,
+        of: Of<T, f64>,
+    ) -> StatusMetrics<T> {
         describe_gauge!(name, what);
         self.gauges.push((gauge!(name, &self.labels), of));
         self
     }
 
-    pub fn counter(mut self, name: &'static str, what: &'static str, of: Of<T, u64>) -> Series<T> {
+    pub fn counter(
+        mut self,
+        name: &'static str,
+        what: &'static str,
+        of: Of<T, u64>,
+    ) -> StatusMetrics<T> {
         describe_counter!(name, what);
         self.counters.push((counter!(name, &self.labels), of, 0));
         self
@@ -76,7 +86,7 @@ fn seconds_of(time: SystemTime) -> f64 {
 /// another registry, or one for another layout, gives the same worker id.
 pub struct Metrics {
     running: Gauge,
-    series: Series<Status>,
+    series: StatusMetrics<Status>,
 }
 
 impl Metrics {
@@ -96,8 +106,8 @@ impl Metrics {
     }
 }
 
-fn series(labels: Labels) -> Series<Status> {
-    Series::<Status>::new(labels)
+fn series(labels: Labels) -> StatusMetrics<Status> {
+    StatusMetrics::<Status>::new(labels)
         .gauge("uidring_worker_id", "The worker id in the UIDs published now.", |status| {
             gauge_of(status.worker_id)
         })

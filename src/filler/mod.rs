@@ -20,9 +20,9 @@ use std::time::Duration;
 use crate::clock::Stopwatch;
 use crate::engine::Engine;
 use crate::engine::events;
+use crate::engine::filler_signal::FillerState;
 #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
 use crate::engine::fork;
-use crate::engine::signal::FillerState;
 use crate::filler::maintenance::Maintenance;
 use crate::filler::registry_calls::CallThread;
 use crate::registry::RegistryError;

@@ -1,6 +1,15 @@
 //! Where worker ids come from.
 
 mod admin;
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
+mod assignment;
 #[cfg(feature = "contract")]
 pub mod contract;
 mod error;
@@ -16,15 +25,6 @@ mod fixed;
 mod host;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 mod keys;
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
-))]
-mod rules;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod sql;
 
@@ -42,8 +42,6 @@ pub use sql::SqliteRegistry;
 #[cfg(feature = "mysql")]
 pub use sql::{MySqlRegistry, UidGeneratorRegistry};
 
-#[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
-pub(crate) use keys::KeyRegistry;
 #[cfg(any(
     feature = "etcd",
     feature = "mysql",
@@ -52,7 +50,9 @@ pub(crate) use keys::KeyRegistry;
     feature = "sqlite",
     feature = "zookeeper"
 ))]
-pub(crate) use rules::Config;
+pub(crate) use assignment::Config;
+#[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
+pub(crate) use keys::KeyRegistry;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub(crate) use sql::RegistryTables;
 

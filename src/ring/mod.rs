@@ -24,11 +24,11 @@
 //! docs/design/take.md proves the protocol. docs/design/publishing.md numbers the steps by which a
 //! block is published, and comments here use its numbers.
 
+pub mod chain;
 pub mod codec;
 pub mod cursor;
 mod front;
 mod publish;
-pub mod segments;
 pub mod window;
 
 use std::num::NonZeroU64;

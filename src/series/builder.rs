@@ -7,7 +7,7 @@ use super::catalog::Series;
 use crate::clock::{Clock, SystemClock};
 use crate::segment::{Builder as SegmentsBuilder, SegmentError, Segments};
 use crate::series::error::SeriesError;
-use crate::series::memory::segment_source::CounterSource;
+use crate::series::memory::counter_source::CounterSource;
 use crate::series::memory::series_cache::SeriesCache;
 use crate::series::memory::shared::Shared;
 use crate::store::Store;

@@ -55,6 +55,7 @@
 mod address;
 mod error;
 pub mod etcd;
+mod handles;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 mod key_server;
 mod kind;
@@ -67,7 +68,6 @@ mod kind;
     feature = "zookeeper"
 ))]
 mod open_errors;
-mod opened;
 mod options;
 pub mod redis;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
@@ -81,7 +81,7 @@ pub use crate::backend::StorageError;
 pub use crate::backend::address::redaction::without_password;
 pub use address::path_of;
 pub use error::StoreError;
-pub use opened::{StoreRegistry, StoreSegments};
+pub use handles::{StoreRegistry, StoreSegments};
 pub use options::{RegistryOptions, Table};
 
 use std::ffi::{OsStr, OsString};

@@ -8,7 +8,7 @@ pub(crate) use std::thread::sleep;
 
 use std::time::Duration;
 
-use super::token::Token;
+use super::park_token::Token;
 
 /// The timeout may end at once.
 pub(crate) fn park_timeout(_: Duration) {

@@ -11,12 +11,12 @@ pub(crate) use std::sync::Weak;
 
 #[cfg(uidring_loom)]
 mod loom_impl;
+#[cfg(any(uidring_loom, uidring_shuttle))]
+mod park_token;
 #[cfg(uidring_shuttle)]
 mod shuttle_impl;
 #[cfg(not(any(uidring_loom, uidring_shuttle)))]
 mod std_impl;
-#[cfg(any(uidring_loom, uidring_shuttle))]
-mod token;
 
 #[cfg(uidring_loom)]
 pub(crate) use self::loom_impl::*;

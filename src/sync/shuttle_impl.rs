@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use shuttle::rand::{Rng, thread_rng};
 
-use super::token::Token;
+use super::park_token::Token;
 
 pub(crate) mod thread {
     //! Shuttle's threads, with another way to park: those of shuttle wake without a reason again

@@ -7,8 +7,8 @@ use crate::backend::keys::{Document, Error, Transaction};
 use crate::clock::from_unix_ms;
 use crate::layout::{FieldOrder, Layout};
 use crate::registry::admin::{LeaseRecord, WorkerKind, WorkerRecord};
+use crate::registry::assignment::{layout_of, whole_ms};
 use crate::registry::host::Host;
-use crate::registry::rules::{layout_of, whole_ms};
 use crate::registry::{Lease, LeaseKind};
 
 pub const LAYOUT: &str = "layout";

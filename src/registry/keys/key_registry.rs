@@ -16,7 +16,7 @@ use crate::backend::keys::{Call, Client, Document, Error, ErrorPhrases, KeyStore
 use crate::clock::from_unix_ms;
 use crate::layout::Layout;
 use crate::registry::admin::{RegistryAdmin, WorkerRecord};
-use crate::registry::rules::{
+use crate::registry::assignment::{
     AssignedIds, AssignedSnapshot, Config, Fault, check_use, lease_of, next_id, replaced_store,
     whole_ms,
 };

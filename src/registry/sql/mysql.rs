@@ -9,7 +9,7 @@ use super::worker_table::Tables;
 use crate::backend::address::redaction::without_password;
 use crate::backend::sql::{Database, MySql, Schema, Transaction, VERSION};
 use crate::registry::RegistryError;
-use crate::registry::rules::Fault;
+use crate::registry::assignment::Fault;
 
 /// Worker ids from a MySQL or MariaDB server, for the processes of any number of machines.
 ///

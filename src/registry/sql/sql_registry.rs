@@ -9,7 +9,7 @@ use crate::backend::error::random_text;
 use crate::backend::sql::{Access, Call, Client, Error, OnMissing, Transaction};
 use crate::layout::Layout;
 use crate::registry::admin::{RegistryAdmin, WorkerRecord};
-use crate::registry::rules::{AssignedIds, Config, Fault, lease_of, next_id};
+use crate::registry::assignment::{AssignedIds, Config, Fault, lease_of, next_id};
 use crate::registry::{Lease, LeaseKind, RegistryError, Request, WorkerRegistry};
 use crate::sync::{Mutex, lock};
 

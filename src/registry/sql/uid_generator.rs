@@ -11,8 +11,8 @@ use crate::backend::sql::{
 };
 use crate::clock::from_unix_ms;
 use crate::layout::Layout;
+use crate::registry::assignment::{AssignedIds, AssignedSnapshot, Fault, replaced_store};
 use crate::registry::host::Host;
-use crate::registry::rules::{AssignedIds, AssignedSnapshot, Fault, replaced_store};
 use crate::registry::{
     Lease, MySqlRegistry, RegistryAdmin, RegistryError, Request, WorkerRecord, WorkerRegistry,
 };

@@ -7,7 +7,7 @@ use super::worker_table::{incompatible_tables, numbers_of};
 use crate::backend::sql::{Error, Transaction, Value};
 use crate::layout::Layout;
 use crate::registry::RegistryError;
-use crate::registry::rules::Fault;
+use crate::registry::assignment::Fault;
 
 /// The columns that identify `UidGenerator`'s table.
 const WORKER_NODE_COLUMNS: &[&str] = &["ID", "HOST_NAME", "PORT", "TYPE", "LAUNCH_DATE"];

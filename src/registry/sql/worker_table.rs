@@ -12,11 +12,11 @@ use crate::backend::error::random_text;
 use crate::backend::sql::{Database, Error, ErrorPhrases, Row, Schema, Transaction, Value};
 use crate::clock::from_unix_ms;
 use crate::layout::{FieldOrder, Layout};
-use crate::registry::host::Host;
-use crate::registry::rules::{
+use crate::registry::assignment::{
     AssignedSnapshot, Config, Fault, Ids, check_use, layout_of, lease_of, next_id, replaced_store,
     whole_ms,
 };
+use crate::registry::host::Host;
 use crate::registry::{Lease, RegistryError, Request};
 
 /// The tables of a registry, in one kind of database. Unless set, they are those of a server.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use metrics::{Histogram, describe_histogram, histogram};
 
 use crate::clock::Stopwatch;
-use crate::filler::metrics::{Series, gauge_of};
+use crate::filler::metrics::{StatusMetrics, gauge_of};
 use crate::segment::SegmentStatus;
 use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::policy::Policy;
@@ -34,10 +34,10 @@ struct State {
 pub struct Metrics {
     label: String,
     reporting: Reporting,
-    source: Series<State>,
+    source: StatusMetrics<State>,
     state: State,
     /// The tags that have metrics of their own.
-    tags: Vec<(Arc<LoadedTag>, Series<SegmentStatus>)>,
+    tags: Vec<(Arc<LoadedTag>, StatusMetrics<SegmentStatus>)>,
     failing: usize,
     /// Names of tags that get metrics of their own once they have numbers.
     named: Vec<String>,
@@ -62,7 +62,7 @@ impl Metrics {
         Metrics {
             label: label.to_owned(),
             reporting,
-            source: source_series(label, reporting),
+            source: source_metrics(label, reporting),
             state: State { is_running: true, ..State::default() },
             tags: Vec::new(),
             failing: 0,
@@ -117,7 +117,7 @@ impl Metrics {
         }
         self.state.source = source;
         self.source.show(&self.state);
-        self.tags.retain_mut(|(tag, series)| {
+        self.tags.retain_mut(|(tag, metrics)| {
             let is_retired = lock(&tag.state).is_retired();
             let mut status = SegmentStatus::of(tag, now, &self.policy);
             if is_retired {
@@ -126,7 +126,7 @@ impl Metrics {
                 (status.in_memory, status.segment) = (0, 0);
                 (status.load_time, status.longest_wait) = (Duration::ZERO, Duration::ZERO);
             }
-            series.show(&status);
+            metrics.show(&status);
             !is_retired
         });
         is_complete
@@ -149,8 +149,8 @@ impl Metrics {
     fn label(&mut self, tag: Arc<LoadedTag>) -> bool {
         let is_new = !self.tags.iter().any(|(known, _)| Arc::ptr_eq(known, &tag));
         if is_new {
-            let series = tag_series(&self.label, (self.reporting.tag_label)(&tag.name));
-            self.tags.push((tag, series));
+            let metrics = tag_metrics(&self.label, (self.reporting.tag_label)(&tag.name));
+            self.tags.push((tag, metrics));
         }
         is_new
     }
@@ -168,10 +168,10 @@ fn without_falling(in_use: Totals, retired_totals: Totals, before: Totals) -> To
     }
 }
 
-fn source_series(label: &str, reporting: Reporting) -> Series<State> {
-    let series = Series::<State>::new(vec![("source", label.to_owned())]);
-    let series = if reporting.is_of_series { of_fullness(series) } else { series };
-    series
+fn source_metrics(label: &str, reporting: Reporting) -> StatusMetrics<State> {
+    let metrics = StatusMetrics::<State>::new(vec![("source", label.to_owned())]);
+    let metrics = if reporting.is_of_series { of_fullness(metrics) } else { metrics };
+    metrics
         .gauge("uidring_loader_running", "1 until the loader has ended.", |state| {
             f64::from(state.is_running)
         })
@@ -223,8 +223,8 @@ fn source_series(label: &str, reporting: Reporting) -> Series<State> {
 }
 
 /// The gauges of the counters of series.
-fn of_fullness(series: Series<State>) -> Series<State> {
-    series
+fn of_fullness(metrics: StatusMetrics<State>) -> StatusMetrics<State> {
+    metrics
         .gauge(
             "uidring_source_full_series",
             "Scopes of series whose period has given all its numbers.",
@@ -237,7 +237,7 @@ fn of_fullness(series: Series<State>) -> Series<State> {
         )
 }
 
-fn tag_series(label: &str, tag_label: TagLabel<'_>) -> Series<SegmentStatus> {
+fn tag_metrics(label: &str, tag_label: TagLabel<'_>) -> StatusMetrics<SegmentStatus> {
     let mut labels = vec![("source", label.to_owned())];
     let is_tag = match tag_label {
         TagLabel::Tag(tag) => {
@@ -251,7 +251,7 @@ fn tag_series(label: &str, tag_label: TagLabel<'_>) -> Series<SegmentStatus> {
         }
     };
     let name = |of_tag, of_series| if is_tag { of_tag } else { of_series };
-    Series::<SegmentStatus>::new(labels)
+    StatusMetrics::<SegmentStatus>::new(labels)
         .gauge(
             name("uidring_tag_failing", "uidring_series_failing"),
             "1 if the last load failed, or is slow.",

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use crate::number::Number;
-use crate::ring::segments::ReadyRange;
+use crate::ring::chain::ReadyRange;
 
 /// Tickets that were claimed together and are not used yet.
 #[derive(Debug)]

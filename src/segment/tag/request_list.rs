@@ -2,7 +2,7 @@
 //! allocates nothing: each tag is in the list at most once, so the tags themselves form the list.
 
 use crate::clock::Stopwatch;
-use crate::engine::signal::Signal;
+use crate::engine::filler_signal::Signal;
 use crate::sync::{AtomicBool, AtomicU64, Ordering, Parker};
 
 /// The tags that need maintenance, and the loader's wake-up signal. A tag is known by its index in
@@ -29,7 +29,7 @@ pub struct Entry {
 
 impl RequestList {
     pub(crate) fn new() -> (RequestList, Parker) {
-        let (signal, parker) = crate::engine::signal::signal();
+        let (signal, parker) = crate::engine::filler_signal::signal();
         let clock = Stopwatch::start();
         (RequestList { last: AtomicU64::new(0), signal, clock }, parker)
     }

@@ -18,7 +18,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use crate::ring::segments::{Found, ReadyRange, SegmentChain};
+use crate::ring::chain::{Found, ReadyRange, SegmentChain};
 use crate::segment::tag::claim::Claim;
 use crate::sync::thread;
 

@@ -149,7 +149,7 @@ impl Series {
         let record = &cached.record;
         self.compare_fixed(record, &new)?;
         let changed = self.change_from(record, &new, begins);
-        let (Err(SeriesError::BadChange { series, problem }), Ok((version, span))) =
+        let (Err(SeriesError::BadChange { series, problem }), Ok((version, bounds))) =
             (&changed, cached.version_at(self.shared.now_ms()))
         else {
             return changed;
@@ -157,11 +157,11 @@ impl Series {
         if !new.only_widens(&version.definition) {
             return changed;
         }
-        let is_present = span.period.first().is_none_or(|first| first <= begins);
-        if is_present && begins <= span.date {
+        let is_present = bounds.period.first().is_none_or(|first| first <= begins);
+        if is_present && begins <= bounds.date {
             return self.widen_from(record, version, &new);
         }
-        let today = span.date;
+        let today = bounds.date;
         let problem = format!("{problem}; to widen the number at once, name {today}");
         Err(SeriesError::BadChange { series: series.clone(), problem })
     }
@@ -285,8 +285,8 @@ impl Series {
         if cached.version_on(first).1 != period {
             return refused("the series does not count by such periods; name one as list shows it");
         }
-        let (_, span) = cached.version_at(self.shared.now_ms())?;
-        if span.date < next {
+        let (_, bounds) = cached.version_at(self.shared.now_ms())?;
+        if bounds.date < next {
             return refused("it is not over yet; close it when it is");
         }
         let record = self.shared.cache.store.close(name, next)?;

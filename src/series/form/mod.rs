@@ -1,11 +1,11 @@
 //! How a number is written, and of which period it is.
 
-mod check;
+mod check_characters;
 pub mod date;
 pub mod definition;
 pub mod error;
 pub mod number;
 pub mod pattern;
 pub mod period;
+pub mod period_bounds;
 pub mod scope;
-pub mod span;

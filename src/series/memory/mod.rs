@@ -1,11 +1,11 @@
 //! What this process keeps of the series of its store: what they are, and the numbers of the
 //! present periods.
 
+pub mod counter_source;
 pub mod handle;
 pub mod nearly_full;
 pub mod open_period;
 pub mod scope;
 pub mod scopes;
-pub mod segment_source;
 pub mod series_cache;
 pub mod shared;

@@ -6,15 +6,15 @@ use crate::clock::from_unix_ms;
 use crate::series::form::number::SeriesNumber;
 use crate::series::form::pattern::Pattern;
 use crate::series::form::period::Period;
-use crate::series::form::span::Span;
+use crate::series::form::period_bounds::PeriodBounds;
 use crate::series::store::SeriesVersion;
 
 /// A period of a series, and how its numbers are written. All scopes share one.
 #[derive(Debug)]
 pub(crate) struct OpenPeriod {
     version: u32,
-    span: Span,
-    /// The time of the span as the clock tells it, so that a take has nothing to compute. `None`
+    bounds: PeriodBounds,
+    /// The time of the bounds as the clock tells it, so that a take has nothing to compute. `None`
     /// where the platform has no such time.
     begin: Option<SystemTime>,
     end: Option<SystemTime>,
@@ -23,19 +23,20 @@ pub(crate) struct OpenPeriod {
 }
 
 impl OpenPeriod {
-    pub fn new(version: &SeriesVersion, span: Span) -> OpenPeriod {
+    pub fn new(version: &SeriesVersion, bounds: PeriodBounds) -> OpenPeriod {
         OpenPeriod {
             version: version.number,
-            span,
-            begin: from_unix_ms(span.begin_ms.into()),
-            end: from_unix_ms(span.end_ms.into()),
-            pattern: version.definition.pattern().on(span.date),
+            bounds,
+            begin: from_unix_ms(bounds.begin_ms.into()),
+            end: from_unix_ms(bounds.end_ms.into()),
+            pattern: version.definition.pattern().on(bounds.date),
         }
     }
 
-    /// Whether it is the period of this span, written by this version. The date may be any in it.
-    pub fn is_of(&self, version: &SeriesVersion, span: Span) -> bool {
-        self.version == version.number && Span { date: self.span.date, ..span } == self.span
+    /// Whether it is the period of this bounds, written by this version. The date may be any in it.
+    pub fn is_of(&self, version: &SeriesVersion, bounds: PeriodBounds) -> bool {
+        self.version == version.number
+            && PeriodBounds { date: self.bounds.date, ..bounds } == self.bounds
     }
 
     /// Whether the clock is in the period when it reads `now`.
@@ -50,13 +51,13 @@ impl OpenPeriod {
     }
 
     pub fn period(&self) -> Period {
-        self.span.period
+        self.bounds.period
     }
 
     /// The number as people see it.
     #[inline]
     pub fn write(&self, scope: &str, number: u64) -> SeriesNumber {
-        let text = self.pattern.write(self.span.date, scope, number);
-        SeriesNumber::new(text, number, self.span.period)
+        let text = self.pattern.write(self.bounds.date, scope, number);
+        SeriesNumber::new(text, number, self.bounds.period)
     }
 }

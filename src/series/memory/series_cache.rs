@@ -14,7 +14,7 @@ use crate::segment::load::trouble::Trouble;
 use crate::series::error::SeriesError;
 use crate::series::form::date::Date;
 use crate::series::form::period::{Period, Unit};
-use crate::series::form::span::{Span, span_at};
+use crate::series::form::period_bounds::{PeriodBounds, bounds_at};
 use crate::series::store::counter::{Counter, tag_label};
 use crate::series::store::last_numbers::{LastNumbers, went_back};
 use crate::series::store::{SeriesRecord, SeriesStore, SeriesVersion, TakenRange, Wanted};
@@ -60,20 +60,20 @@ impl CachedSeries {
         Ok(CachedSeries { record, zone, opened: Mutex::default() })
     }
 
-    /// The period of this span, as this version writes its numbers. All scopes share one.
-    pub fn open_period(&self, version: &SeriesVersion, span: Span) -> Arc<OpenPeriod> {
+    /// The period of this bounds, as this version writes its numbers. All scopes share one.
+    pub fn open_period(&self, version: &SeriesVersion, bounds: PeriodBounds) -> Arc<OpenPeriod> {
         let mut opened = lock(&self.opened);
         match &*opened {
-            Some(open) if open.is_of(version, span) => Arc::clone(open),
+            Some(open) if open.is_of(version, bounds) => Arc::clone(open),
             _ => {
-                let open = Arc::new(OpenPeriod::new(version, span));
+                let open = Arc::new(OpenPeriod::new(version, bounds));
                 Arc::clone(opened.insert(open))
             }
         }
     }
 
-    /// The version that writes the numbers at this time, and the span of its period.
-    pub fn version_at(&self, unix_ms: i64) -> Result<(&SeriesVersion, Span), SeriesError> {
+    /// The version that writes the numbers at this time, and the bounds of its period.
+    pub fn version_at(&self, unix_ms: i64) -> Result<(&SeriesVersion, PeriodBounds), SeriesError> {
         let out_of_range = |_| SeriesError::Clock { unix_ms };
         let unit = |version: &SeriesVersion| version.definition.pattern().unit();
         let newest = self.record.newest();
@@ -81,13 +81,13 @@ impl CachedSeries {
         if unix_ms < FIRST_PLAUSIBLE_MS && unit(newest) != Unit::Ever {
             return Err(SeriesError::Clock { unix_ms });
         }
-        let span = span_at(unit(newest), &self.zone, unix_ms).map_err(out_of_range)?;
-        let version = self.record.version_on(span.date);
+        let bounds = bounds_at(unit(newest), &self.zone, unix_ms).map_err(out_of_range)?;
+        let version = self.record.version_on(bounds.date);
         if version.number == newest.number {
-            return Ok((newest, span));
+            return Ok((newest, bounds));
         }
-        let span = span_at(unit(version), &self.zone, unix_ms).map_err(out_of_range)?;
-        Ok((version, span))
+        let bounds = bounds_at(unit(version), &self.zone, unix_ms).map_err(out_of_range)?;
+        Ok((version, bounds))
     }
 
     /// Whether its numbers are counted in the transactions that use them.
@@ -166,7 +166,7 @@ impl SeriesCache {
         // A clock beyond all years has no present period.
         cached.version_at(unix_ms).map_or_else(
             |_| Vec::new(),
-            |(_, span)| self.nearly_full.of_series(&cached.record, span.date),
+            |(_, bounds)| self.nearly_full.of_series(&cached.record, bounds.date),
         )
     }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::ring::segments::{Found, SegmentChain};
+use crate::ring::chain::{Found, SegmentChain};
 use crate::segment::tag::supply::Supply;
 
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! [`TagEngine`]: the state of one tag that takers and the loader share, and the slow path of a
 //! take.
 
-mod loader;
+mod receive;
 
-pub use loader::Level;
+pub use receive::Level;
 
 use std::mem;
 use std::num::NonZeroU64;
@@ -15,8 +15,8 @@ use crate::clock::Stopwatch;
 use crate::engine::wait_queue::WaitQueue;
 use crate::engine::{EXPIRY_STEP, SegmentFailure, TakeError};
 use crate::number::Number;
+use crate::ring::chain::{Found, ReadyRange, SegmentChain, Unclaimed};
 use crate::ring::cursor::{Ended, is_closed};
-use crate::ring::segments::{Found, ReadyRange, SegmentChain, Unclaimed};
 use crate::segment::tag::claim::{Claim, LONGEST, Numbers};
 use crate::segment::tag::request_list::{Entry, RequestList};
 use crate::segment::tag::supply::Supply;

@@ -1,6 +1,6 @@
 //! The text of a pattern, taken apart.
 
-use super::super::check::Check;
+use super::super::check_characters::Check;
 use super::super::error::PatternError;
 use super::fields::Field;
 

@@ -11,7 +11,7 @@ use super::period::{Period, Unit};
 
 /// A period, and a time for which a clock on the wall is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
+pub(crate) struct PeriodBounds {
     /// The period.
     pub period: Period,
     /// The date of the reading of the clock.
@@ -45,18 +45,22 @@ impl Error for TimeOutOfRange {}
 /// time around it for which the wall's clock is in that period without a break.
 ///
 /// A zone that sets its clocks back over midnight is in a day twice, in two spans.
-pub(crate) fn span_at(unit: Unit, zone: &TimeZone, unix_ms: i64) -> Result<Span, TimeOutOfRange> {
+pub(crate) fn bounds_at(
+    unit: Unit,
+    zone: &TimeZone,
+    unix_ms: i64,
+) -> Result<PeriodBounds, TimeOutOfRange> {
     let local = Local { unit, zone };
     let now = Timestamp::from_millisecond(unix_ms).map_err(|_| TimeOutOfRange { unix_ms })?;
     let (period, date) =
         local.period(now, zone.to_offset(now)).ok_or(TimeOutOfRange { unix_ms })?;
     if unit == Unit::Ever {
-        return Ok(Span { period, date, begin_ms: i64::MIN, end_ms: i64::MAX });
+        return Ok(PeriodBounds { period, date, begin_ms: i64::MIN, end_ms: i64::MAX });
     }
     let (begin, end) = (local.begin(now, period), local.end(now, period));
     let begin_ms = begin.map_or(i64::MIN, Timestamp::as_millisecond);
     let end_ms = end.map_or(i64::MAX, Timestamp::as_millisecond);
-    Ok(Span { period, date, begin_ms, end_ms })
+    Ok(PeriodBounds { period, date, begin_ms, end_ms })
 }
 
 struct Local<'a> {
@@ -158,20 +162,20 @@ mod tests {
         time.parse::<Timestamp>().unwrap().as_millisecond()
     }
 
-    fn span(unit: Unit, zone_name: &str, time: &str) -> Span {
-        span_at(unit, &zone(zone_name), ms(time)).unwrap()
+    fn bounds(unit: Unit, zone_name: &str, time: &str) -> PeriodBounds {
+        bounds_at(unit, &zone(zone_name), ms(time)).unwrap()
     }
 
     /// The text of the period, and when it begins and ends.
-    fn told(span: Span) -> (String, String, String) {
+    fn texts(bounds: PeriodBounds) -> (String, String, String) {
         let time = |ms| Timestamp::from_millisecond(ms).unwrap().to_string();
-        (span.period.to_string(), time(span.begin_ms), time(span.end_ms))
+        (bounds.period.to_string(), time(bounds.begin_ms), time(bounds.end_ms))
     }
 
     fn assert_span(unit: Unit, zone: &str, times: &[&str], expected: [&str; 3]) {
         let [period, begin, end] = expected.map(str::to_owned);
         for time in times {
-            let found = told(span(unit, zone, time));
+            let found = texts(bounds(unit, zone, time));
             assert_eq!(found, (period.clone(), begin.clone(), end.clone()), "{zone} at {time}");
         }
     }
@@ -184,20 +188,20 @@ mod tests {
             &["2026-11-23T16:00:00Z", "2026-11-24T15:59:59.999Z"],
             ["2026-11-24", "2026-11-23T16:00:00Z", "2026-11-24T16:00:00Z"],
         );
-        let span = span(Unit::Month, "Asia/Shanghai", "2026-11-23T16:00:00Z");
-        assert_eq!(span.date.to_string(), "2026-11-24");
+        let bounds = bounds(Unit::Month, "Asia/Shanghai", "2026-11-23T16:00:00Z");
+        assert_eq!(bounds.date.to_string(), "2026-11-24");
     }
 
     #[test]
     fn a_day_may_have_23_or_25_hours() {
         for (day, hours) in [("2026-03-29", 23), ("2026-10-25", 25), ("2026-10-26", 24)] {
-            let span = span(Unit::Day, "Europe/Berlin", &format!("{day}T12:00:00Z"));
-            assert_eq!(span.period.to_string(), day);
-            assert_eq!(span.end_ms - span.begin_ms, hours * HOUR, "{day}");
+            let bounds = bounds(Unit::Day, "Europe/Berlin", &format!("{day}T12:00:00Z"));
+            assert_eq!(bounds.period.to_string(), day);
+            assert_eq!(bounds.end_ms - bounds.begin_ms, hours * HOUR, "{day}");
         }
         // Lord Howe Island sets its clocks by half an hour.
-        let span = span(Unit::Day, "Australia/Lord_Howe", "2026-04-05T00:00:00Z");
-        assert_eq!(span.end_ms - span.begin_ms, 24 * HOUR + HOUR / 2);
+        let bounds = bounds(Unit::Day, "Australia/Lord_Howe", "2026-04-05T00:00:00Z");
+        assert_eq!(bounds.end_ms - bounds.begin_ms, 24 * HOUR + HOUR / 2);
     }
 
     #[test]
@@ -257,8 +261,12 @@ mod tests {
         let midnight = ms("2006-10-29T02:30:00Z");
         let mut spans = Vec::new();
         for after in [-1, 0, MINUTE, HOUR] {
-            let span = span_at(Unit::Day, &zone("America/St_Johns"), midnight + after).unwrap();
-            spans.push((span.period.to_string(), span.begin_ms - midnight, span.end_ms - midnight));
+            let bounds = bounds_at(Unit::Day, &zone("America/St_Johns"), midnight + after).unwrap();
+            spans.push((
+                bounds.period.to_string(),
+                bounds.begin_ms - midnight,
+                bounds.end_ms - midnight,
+            ));
         }
         let (before, after) = ("2006-10-28".to_owned(), "2006-10-29".to_owned());
         assert_eq!(
@@ -270,7 +278,7 @@ mod tests {
                 (after, HOUR, 25 * HOUR),
             ]
         );
-        let month = span_at(Unit::Month, &zone("America/St_Johns"), midnight).unwrap();
+        let month = bounds_at(Unit::Month, &zone("America/St_Johns"), midnight).unwrap();
         assert_eq!(month.period.to_string(), "2006-10");
         assert_eq!(month.end_ms - month.begin_ms, 31 * 24 * HOUR + HOUR);
     }
@@ -293,10 +301,10 @@ mod tests {
 
     #[test]
     fn a_series_that_never_begins_anew_has_all_times() {
-        let span = span(Unit::Ever, "Asia/Shanghai", "2026-11-23T16:00:00Z");
-        assert_eq!((span.begin_ms, span.end_ms), (i64::MIN, i64::MAX));
+        let bounds = bounds(Unit::Ever, "Asia/Shanghai", "2026-11-23T16:00:00Z");
+        assert_eq!((bounds.begin_ms, bounds.end_ms), (i64::MIN, i64::MAX));
         assert_eq!(
-            (span.period.to_string(), span.date.to_string()),
+            (bounds.period.to_string(), bounds.date.to_string()),
             ("ever".into(), "2026-11-24".into())
         );
     }
@@ -305,7 +313,7 @@ mod tests {
     fn a_clock_is_read_in_the_years_1_to_9999() {
         let first = ms("0001-01-01T00:00:00Z");
         for unit in UNITS {
-            let at = |unix_ms| span_at(unit, &TimeZone::UTC, unix_ms);
+            let at = |unix_ms| bounds_at(unit, &TimeZone::UTC, unix_ms);
             assert_eq!(at(first).unwrap().date.to_string(), "0001-01-01");
             assert_eq!(at(first - 1), Err(TimeOutOfRange { unix_ms: first - 1 }));
             assert!(at(ms("9999-12-30T21:59:59Z")).is_ok());
@@ -347,22 +355,22 @@ mod tests {
             shares in prop::collection::vec(0..1000_i64, 8),
         ) {
             let zone = zone(name);
-            let span = span_at(unit, &zone, at).unwrap();
-            prop_assert!((span.begin_ms..span.end_ms).contains(&at));
-            prop_assert_eq!(span.period, period(unit, &zone, at));
+            let bounds = bounds_at(unit, &zone, at).unwrap();
+            prop_assert!((bounds.begin_ms..bounds.end_ms).contains(&at));
+            prop_assert_eq!(bounds.period, period(unit, &zone, at));
             // It is in the period from its first to its last millisecond.
-            let part = (span.end_ms - span.begin_ms) / 1000;
-            let inside = shares.iter().map(|share| span.begin_ms + part * share);
-            for inside in inside.chain([span.begin_ms, span.end_ms - 1]) {
-                prop_assert_eq!(period(unit, &zone, inside), span.period);
-                let again = span_at(unit, &zone, inside).unwrap();
-                prop_assert_eq!((again.begin_ms, again.end_ms), (span.begin_ms, span.end_ms));
+            let part = (bounds.end_ms - bounds.begin_ms) / 1000;
+            let inside = shares.iter().map(|share| bounds.begin_ms + part * share);
+            for inside in inside.chain([bounds.begin_ms, bounds.end_ms - 1]) {
+                prop_assert_eq!(period(unit, &zone, inside), bounds.period);
+                let again = bounds_at(unit, &zone, inside).unwrap();
+                prop_assert_eq!((again.begin_ms, again.end_ms), (bounds.begin_ms, bounds.end_ms));
             }
             // Those beside it touch it, and are in other periods.
-            let before = span_at(unit, &zone, span.begin_ms - 1).unwrap();
-            let after = span_at(unit, &zone, span.end_ms).unwrap();
-            prop_assert_eq!((before.end_ms, after.begin_ms), (span.begin_ms, span.end_ms));
-            for (one, next) in [(before, span), (span, after)] {
+            let before = bounds_at(unit, &zone, bounds.begin_ms - 1).unwrap();
+            let after = bounds_at(unit, &zone, bounds.end_ms).unwrap();
+            prop_assert_eq!((before.end_ms, after.begin_ms), (bounds.begin_ms, bounds.end_ms));
+            for (one, next) in [(before, bounds), (bounds, after)] {
                 prop_assert_ne!(one.period, next.period);
                 // Periods come in their order, unless the clocks are set back.
                 let end = Timestamp::from_millisecond(one.end_ms).unwrap();
