@@ -170,7 +170,7 @@
 //! | `lease_exhausted` | error | `worker` | the same, at once: takes fail or wait |
 //! | `recovered` | info | `worker`, `reserved_until` | nothing |
 //! | `lease_lost` | warn | `worker` | lease for longer, unless the process stood still |
-//! | `rule_broken` | error | `worker`, `rule`, `found`, `bound` | report it, and restart |
+//! | `rule_broken` | error | `worker`, `rule`, `found`, `bound` | raise the ids, restart, report |
 //! | `worker_id_changed` | info | `worker`, `before` | widen the sequence if it comes often |
 //! | `no_new_worker` | warn | `error` | see that the registry runs and has ids left |
 //! | `new_workers_used_up` | warn | `most`, `period` | widen the sequence, or take fewer UIDs |

@@ -106,9 +106,10 @@ impl fmt::Display for TakeError {
             ),
             TakeError::BrokenRule { rule } => write!(
                 f,
-                "the generator has ended, so that no id is given twice: {rule}; report it, with \
-                 the event that has the numbers, and restart this program, which then takes \
-                 another worker id"
+                "the generator has ended, so that no id is given twice: {rule}; if its registry \
+                 was restored from an old copy, or gives ids to two programs, raise its worker \
+                 ids above all that were given; then restart, and report the event that has the \
+                 numbers"
             ),
             TakeError::LeadLimit { retry_in_ms } => write!(
                 f,

@@ -120,8 +120,8 @@ pub fn new_workers_used_up(most: u64, period: Duration) {
     );
 }
 
-pub fn rule_broken(worker: u64, broken: &BrokenRule) {
-    let BrokenRule { rule, found, bound } = broken;
+pub fn rule_broken(broken: &BrokenRule) {
+    let BrokenRule { rule, worker, found, bound } = broken;
     event!(
         error,
         "rule_broken",

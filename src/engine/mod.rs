@@ -254,14 +254,16 @@ impl Engine {
 
     /// Whether `window` lies within the ticks of `lease`. If it does not, the generator ends.
     fn is_window_of(&self, window: &Window, lease: &Lease) -> bool {
-        let first = self.codec.base_at(lease.first, lease.worker);
-        let reserved = self.codec.base_at(lease.last, lease.worker);
+        let [first, reserved] =
+            [lease.first, lease.last].map(|tick| self.codec.base_at(tick, lease.worker));
         let Window { first_base, last_base, reserved_base } = *window;
-        let rule = Rule::WindowInLease;
-        let result = rule
-            .check(first_base >= first, first_base, first)
-            .and_then(|()| rule.check(reserved_base == reserved, reserved_base, reserved))
-            .and_then(|()| rule.check(last_base <= reserved, last_base, reserved));
+        let check = |holds, base, limit| {
+            let [tick, limit] = [base, limit].map(|base| self.codec.tick_of(base));
+            Rule::WindowInLease.check(holds, lease.worker, tick, limit)
+        };
+        let result = check(first_base >= first, first_base, first)
+            .and_then(|()| check(reserved_base == reserved, reserved_base, reserved))
+            .and_then(|()| check(last_base <= reserved, last_base, reserved));
         result.map_err(|broken| self.ring.break_rule(broken)).is_ok()
     }
 
@@ -376,7 +378,7 @@ mod tests {
             engine.set_window(Window { first_base, last_base, reserved_base }, &lease);
             assert_eq!(engine.ring.window().get(), before);
             let broken = engine.ring.broken_rule().map(|broken| (broken.rule, broken.found));
-            assert_eq!(broken, Some((Rule::WindowInLease, base_at(found))));
+            assert_eq!(broken, Some((Rule::WindowInLease, found)));
             let rule = Rule::WindowInLease;
             assert_eq!(engine.try_take(), Err(TakeError::BrokenRule { rule }));
         }

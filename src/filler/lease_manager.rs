@@ -185,7 +185,7 @@ impl LeaseManager {
         let before =
             previous.filter(|(worker, _)| *worker == lease.worker).map(|(_, last)| last).max();
         let Some(last) = before else { return Ok(()) };
-        Rule::WorkerIdOnce.check(lease.first > last, lease.first, last)
+        Rule::WorkerIdOnce.check(lease.first > last, lease.worker, lease.first, last)
     }
 
     /// Requests a spare worker id if there is none, so that no taker waits for a database.
@@ -351,7 +351,8 @@ impl LeaseManager {
         match result {
             Ok(last) if last < self.lease.last => {
                 let (rule, bound) = (Rule::ReservationKept, self.lease.last);
-                engine.ring.break_rule(BrokenRule { rule, found: last, bound });
+                let worker = self.lease.worker;
+                engine.ring.break_rule(BrokenRule { rule, worker, found: last, bound });
             }
             Ok(last) => {
                 self.plan.done(last);

@@ -128,7 +128,8 @@ pub trait WorkerRegistry: Send + 'static {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError>;
 
     /// Reserves further ticks for the holder of `lease`, up to `last`, and shows that it is alive.
-    /// Returns the last tick reserved. With a permanent id all of them are reserved already.
+    /// Returns the last tick reserved, which is never below `lease.last`: a generator that is told
+    /// less ends for good. With a permanent id all of them are reserved already.
     ///
     /// # Errors
     ///

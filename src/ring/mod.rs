@@ -70,8 +70,8 @@ pub struct Ring {
     /// What takers read once per ready range.
     publish_state: CachePadded<PublishState>,
 
-    /// The rule that did not hold, if one did not.
-    broken_rule: Mutex<Option<BrokenRule>>,
+    /// The rule that did not hold, if one did not. The filler locks it each time it runs.
+    broken_rule: CachePadded<Mutex<Option<BrokenRule>>>,
 
     // The following fields are never written after construction. Each take reads them.
     slots: Box<[Slot]>,
@@ -104,7 +104,7 @@ impl Ring {
                 tail: AtomicU64::new(slots as u64),
                 window: SharedWindow::new(window),
             }),
-            broken_rule: Mutex::default(),
+            broken_rule: CachePadded::default(),
             slots: (0..slots).map(empty).collect(),
             codec,
             max_offset: (1 << sequence_bits) - 1,

@@ -187,7 +187,9 @@ impl Ring {
             // made the stamp busy has seen.
             if slot.stamp.load(Ordering::Acquire) == busy {
                 if word & LAP != self.lap(block) {
-                    let Some(candidate) = self.candidate(block) else { return self.beyond(block) };
+                    let Some(candidate) = self.candidate(block, word) else {
+                        return self.beyond(block);
+                    };
                     // Step 3. If the swap fails, another publisher's choice stands.
                     // ORDERING: Release, so that a thread that reads this base sees the busy stamp
                     // before it.
@@ -222,16 +224,18 @@ impl Ring {
         (self.tail() != block).then_some(false)
     }
 
-    /// Whether the UIDs of a block that begins with `base`, after one that begins with `previous`,
-    /// are new and reserved. If not, the ring is closed for good, unless `block` has been published
+    /// Whether `block` must not begin with `base`: it is not above the bases of `earlier` blocks,
+    /// or not `reserved`. Then the ring is closed for good, unless `block` has been published
     /// meanwhile, so that what was compared says nothing.
     #[cold]
     #[inline(never)]
-    fn breaks_rule(&self, block: u64, previous: u64, base: u64, reserved: u64) -> bool {
-        let is_above = base > previous || !self.codec.same_worker(base, previous);
+    fn breaks_rule(&self, block: u64, earlier: [u64; 2], base: u64, reserved: u64) -> bool {
+        let worker = self.codec.worker_of(base);
+        let of_worker = earlier.into_iter().filter(|other| self.codec.same_worker(base, *other));
+        let last = of_worker.max().unwrap_or(0);
         let result = Rule::BlockAbove
-            .check(is_above, base, previous)
-            .and_then(|()| Rule::BlockReserved.check(base <= reserved, base, reserved));
+            .check(base > last, worker, base, last)
+            .and_then(|()| Rule::BlockReserved.check(base <= reserved, worker, base, reserved));
         let Err(broken) = result else { return false };
         if self.tail() == block {
             self.break_rule(broken);
@@ -253,16 +257,16 @@ impl Ring {
         Some((word, base, window.reserved_base))
     }
 
-    /// The candidate for the word of `block`, without its lap bit. `None` as in `next_base`, and if
-    /// a rule does not hold.
+    /// The candidate for the word of `block`, without its lap bit, in place of the word `replaced`,
+    /// of a lap before. `None` as in `next_base`, and if a rule does not hold.
     #[inline]
-    fn candidate(&self, block: u64) -> Option<u64> {
+    fn candidate(&self, block: u64, replaced: u64) -> Option<u64> {
         let (word, base, reserved) = self.next_base(block)?;
-        let previous = self.base_in_word(word);
+        let (previous, replaced) = (self.base_in_word(word), self.base_in_word(replaced));
         let is_gap = previous == 0 || base != previous + self.codec.stride();
         // Directly after the one before, it lies above that one.
-        let is_in_doubt = is_gap || base > reserved;
-        if is_in_doubt && self.breaks_rule(block, previous, base, reserved) {
+        let is_in_doubt = is_gap || base <= replaced || base > reserved;
+        if is_in_doubt && self.breaks_rule(block, [previous, replaced], base, reserved) {
             return None;
         }
         let before = if is_gap { 0 } else { (word & self.max_offset) + 1 };
@@ -294,7 +298,8 @@ mod tests {
 
     /// The ring gives nothing any more, and says why.
     fn assert_broken(ring: &Ring, rule: Rule, found: u64, bound: u64) {
-        assert_eq!(ring.broken_rule(), Some(BrokenRule { rule, found, bound }));
+        let worker = WORKER;
+        assert_eq!(ring.broken_rule(), Some(BrokenRule { rule, worker, found, bound }));
         assert_eq!(ring.cursor.ended(), Some(Ended::BrokenRule(rule)));
         assert!(is_closed(ring.claim_many(1).0) && is_closed(ring.take().unwrap_err()));
         ring.cursor.open();
@@ -314,16 +319,32 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_is_not_above_the_one_before_ends_the_ring() {
+    fn a_block_that_is_not_above_earlier_ones_ends_the_ring() {
+        let base_at = |codec: TickCodec, tick| codec.base_at(tick, WORKER);
+        // As if block 4 had been given tick 14.
         let (ring, codec) = ring();
-        let [before, base] = [10, 9].map(|tick| codec.base_at(tick, WORKER));
-        let of_another = codec.base_at(9, WORKER + 1);
-        assert!(!ring.breaks_rule(5, before, of_another, u64::MAX));
-        assert!(!ring.breaks_rule(5, base, before, u64::MAX));
+        assert!(matches!(ring.publish_up_to(7, &Counter::default()), Block::Published(_)));
+        let change = |block, tick| {
+            // ORDERING: one thread, here and in the store.
+            let word = ring.slot(block).word.load(Ordering::Relaxed);
+            let changed = base_at(codec, tick) | (word & (LAP | ring.max_offset));
+            ring.slot(block).word.store(changed, Ordering::Relaxed);
+        };
+        change(4, 14);
+        assert_eq!(ring.publish_up_to(8, &Counter::default()), Block::Beyond);
+        assert_broken(&ring, Rule::BlockAbove, base_at(codec, 14), base_at(codec, 14));
+    }
+
+    #[test]
+    fn a_base_is_compared_with_earlier_ones_of_its_worker() {
+        let (ring, codec) = ring();
+        let [above, base] = [10, 9].map(|tick| codec.base_at(tick, WORKER));
+        let of_another = codec.base_at(9, WORKER - 1);
+        assert!(!ring.breaks_rule(5, [0, above], of_another, u64::MAX));
         // A publisher that comes late has compared what others have overwritten.
-        assert!(ring.breaks_rule(4, before, base, u64::MAX));
+        assert!(ring.breaks_rule(4, [0, above], base, u64::MAX));
         assert_eq!(ring.broken_rule(), None);
-        assert!(ring.breaks_rule(5, before, base, u64::MAX));
-        assert_broken(&ring, Rule::BlockAbove, base, before);
+        assert!(ring.breaks_rule(5, [base, 0], base, u64::MAX));
+        assert_broken(&ring, Rule::BlockAbove, base, base);
     }
 }

@@ -11,7 +11,7 @@ use std::fmt;
 #[non_exhaustive]
 #[repr(u8)]
 pub enum Rule {
-    /// A block lies above the one before it of the same worker id.
+    /// A block lies above those of the same worker id that were published before it.
     BlockAbove = 1,
     /// A block lies within the ticks that are reserved.
     BlockReserved,
@@ -30,9 +30,11 @@ pub enum Rule {
 pub struct BrokenRule {
     /// The rule.
     pub rule: Rule,
-    /// What was found.
+    /// The worker id whose ids could have come twice.
+    pub worker: u64,
+    /// What was found: the first UID of a block for the rules of blocks, else a tick.
     pub found: u64,
-    /// What the rule compares it with.
+    /// What the rule compares it with, in the same unit.
     pub bound: u64,
 }
 
@@ -49,15 +51,21 @@ impl Rule {
     }
 
     /// Fails if the rule does not hold: with what was `found`, and the `bound` that it breaks.
-    pub(crate) fn check(self, holds: bool, found: u64, bound: u64) -> Result<(), BrokenRule> {
-        if holds { Ok(()) } else { Err(BrokenRule { rule: self, found, bound }) }
+    pub(crate) fn check(
+        self,
+        holds: bool,
+        worker: u64,
+        found: u64,
+        bound: u64,
+    ) -> Result<(), BrokenRule> {
+        if holds { Ok(()) } else { Err(BrokenRule { rule: self, worker, found, bound }) }
     }
 }
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Rule::BlockAbove => "a block of UIDs did not lie above the one before it",
+            Rule::BlockAbove => "a block of UIDs did not lie above an earlier one",
             Rule::BlockReserved => "a block of UIDs lay past the ticks that are reserved",
             Rule::WindowInLease => "the ticks to be given did not lie within the lease",
             Rule::WorkerIdOnce => {
@@ -70,14 +78,20 @@ impl fmt::Display for Rule {
 
 impl fmt::Display for BrokenRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let BrokenRule { rule, found, bound } = self;
+        let BrokenRule { rule, worker, found, bound } = self;
         match rule {
             Rule::BlockAbove | Rule::BlockReserved => {
-                write!(f, "{rule}: it begins with {found}, after {bound}")
+                write!(f, "{rule}: worker id {worker}, UID {found}, after UID {bound}")
             }
-            Rule::WindowInLease => write!(f, "{rule}: tick {found}, with the limit {bound}"),
-            Rule::WorkerIdOnce => write!(f, "{rule}: from tick {found} on, after {bound}"),
-            Rule::ReservationKept => write!(f, "{rule}: up to tick {found}, after {bound}"),
+            Rule::WindowInLease => {
+                write!(f, "{rule}: worker id {worker}, tick {found}, with the limit {bound}")
+            }
+            Rule::WorkerIdOnce => {
+                write!(f, "{rule}: worker id {worker}, from tick {found} on, after {bound}")
+            }
+            Rule::ReservationKept => {
+                write!(f, "{rule}: worker id {worker}, up to tick {found}, after {bound}")
+            }
         }
     }
 }

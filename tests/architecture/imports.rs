@@ -138,7 +138,7 @@ impl Imports {
     /// modules are the files and folders there, but for a facade. One may be a part of another, as
     /// `store/sql` of `store`.
     pub fn arrows_up<'a>(&'a self, folder: &str, modules: &[&str]) -> Vec<(&'a str, &'a str)> {
-        let module = |file: &'a str| module_of(folder, modules, file);
+        let module = |file: &'a str| module_in(folder, modules, file);
         let facades =
             self.files.values().filter(|file| file.is_facade).map(|file| file.path.as_str());
         let facades: BTreeSet<&str> =
@@ -163,7 +163,7 @@ impl Imports {
 }
 
 /// The module of `folder` that a file is in: the first name below it, or that of a part.
-fn module_of<'a>(folder: &str, modules: &[&str], file: &'a str) -> Option<&'a str> {
+fn module_in<'a>(folder: &str, modules: &[&str], file: &'a str) -> Option<&'a str> {
     let below =
         if folder.is_empty() { file } else { file.strip_prefix(folder)?.strip_prefix('/')? };
     let below = below.trim_end_matches(".rs");

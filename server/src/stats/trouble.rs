@@ -225,9 +225,9 @@ impl Cause {
                  --above UID' finds one."
             }
             Cause::BrokenRule => {
-                "Report what the error and the log say, and restart the service, which then takes \
-                 another worker id. If its registry was restored from an old copy, raise the \
-                 worker ids first."
+                "See whether its registry was restored from an old copy, or gives ids to two \
+                 programs: if so, raise its worker ids above all that were given. Then restart \
+                 the service, and report what the error and the log say."
             }
             Cause::Ending => "",
             Cause::Unknown => "Put right what the error says. The next request goes on.",

@@ -122,7 +122,7 @@ impl Maintenance {
         if let Some(broken) = broken.filter(|_| !self.has_reported_broken_rule) {
             self.has_reported_broken_rule = true;
             engine.expire_claims();
-            events::rule_broken(engine.worker(), &broken);
+            events::rule_broken(&broken);
         }
         broken.is_some()
     }
