@@ -28,14 +28,16 @@ struct Last {
     number: u64,
     /// The first number of a run up to that one, all of which this process was given.
     run_first: u64,
-    /// The last number that it was given before that run.
-    before: u64,
+    /// The first and the last number of the run before it; 0 where none is known.
+    before: (u64, u64),
+    /// The first number of all that this process has kept.
+    lowest: u64,
     /// When the row was written, which tells it from another one of the same counter.
     created: i64,
     /// Whether the row gave numbers again. It is unknown which of its numbers others have, so this
     /// process takes no more of them.
     went_back: bool,
-    /// Whether operators were told so by others than the loader.
+    /// Whether operators were told so.
     is_told: bool,
 }
 
@@ -55,8 +57,7 @@ impl LastNumbers {
         let last = row.map_or(0, |(last, _)| last);
         // A row that is gone, or another one, may be replaced by the one that was there.
         let is_same = row.is_some_and(|(_, created)| created == known.created);
-        let is_unused = known.number == 0;
-        if !known.went_back && known.number <= last && (is_same || is_unused) {
+        if !known.went_back && known.number <= last && is_same {
             return Ok(());
         }
         known.went_back |= is_same;
@@ -84,8 +85,15 @@ impl LastNumbers {
             known.note(first, last);
             return Ok(());
         }
-        let (number, went_back, is_told) = (last, false, false);
-        let new = Last { number, run_first: first, before: 0, created, went_back, is_told };
+        let new = Last {
+            number: last,
+            run_first: first,
+            before: (0, 0),
+            lowest: first,
+            created,
+            went_back: false,
+            is_told: false,
+        };
         counters.insert(name, new);
         Ok(())
     }
@@ -98,14 +106,21 @@ impl LastNumbers {
     }
 
     /// The numbers from `first` to `last` are about to go back to the row, and nobody has had them.
-    /// Returns when the row was written to which they may go; `None` where they may not.
+    /// Returns when the row was written to which they may go; `None` where they may not, as where
+    /// this process was given others later: if those went back meanwhile, these would take the row
+    /// below the last number that is known here.
     pub fn give_back(&self, counter: &Counter<'_>, first: u64, last: u64) -> Option<i64> {
         let counters = &mut *lock(&self.0);
-        let known = counters.get(&name(counter)).filter(|known| !known.went_back)?;
-        if known.number == last {
+        let name = name(counter);
+        let is_last = |known: &&mut Last| !known.went_back && known.number == last;
+        let known = counters.get(&name).filter(is_last)?;
+        let created = known.created;
+        if first > known.lowest {
             known.give_back(first);
+        } else {
+            counters.recent.remove(&name);
         }
-        Some(known.created)
+        Some(created)
     }
 }
 
@@ -123,26 +138,31 @@ pub(crate) fn went_back(
 
 impl Last {
     fn note(&mut self, first: u64, last: u64) {
-        if last < self.number {
-            // A call that was made later was record_failure sooner.
-            self.before = self.before.max(last);
-            return;
+        self.lowest = self.lowest.min(first);
+        if first > self.number {
+            if first > self.number + 1 {
+                (self.before, self.run_first) = ((self.run_first, self.number), first);
+            }
+            self.number = last;
+        } else if last + 1 == self.run_first {
+            // The call that took these was made before others, and is noted after them.
+            self.run_first = first;
+        } else if last > self.before.1 {
+            self.before = (first, last);
         }
-        if first > self.number + 1 {
-            (self.before, self.run_first) = (self.number, first);
-        }
-        self.number = last;
     }
 
-    /// Forgets the numbers from `first` on. What came before the run may have been others', who
-    /// give it back themselves.
+    /// Forgets the numbers from `first` on, which is not the lowest one. What came before the run
+    /// may have been others', who give it back themselves. Of more than two runs only the lowest
+    /// number is known.
     fn give_back(&mut self, first: u64) {
-        if first > self.run_first {
-            self.number = first - 1;
-        } else {
-            self.number = self.before.min(first.saturating_sub(1));
-            (self.run_first, self.before) = (self.number, 0);
+        if first <= self.run_first {
+            let before = mem::take(&mut self.before);
+            let is_left = (1..first).contains(&before.0);
+            let lowest = (self.lowest, self.lowest);
+            (self.run_first, self.number) = if is_left { before } else { lowest };
         }
+        self.number = self.number.min(first - 1);
     }
 }
 
@@ -204,8 +224,8 @@ mod tests {
         // From 21 to 30 they are another's.
         given.note(&counter, 31, 40, 7).unwrap();
         assert_eq!(least(), 40);
-        // Not the last ones.
-        assert_eq!(given.give_back(&counter, 15, 20), Some(7));
+        // Not the last ones: the row would go below what is known.
+        assert_eq!(given.give_back(&counter, 15, 20), None);
         assert_eq!(least(), 40);
         assert_eq!(given.give_back(&counter, 31, 40), Some(7));
         assert_eq!(least(), 20);
@@ -217,6 +237,40 @@ mod tests {
         given.note(&counter, 31, 35, 7).unwrap();
         assert_eq!(given.give_back(&counter, 41, 50), Some(7));
         assert_eq!(least(), 35);
+    }
+
+    /// Also where several ranges went back, and another row is no unused one.
+    #[test]
+    fn what_this_process_keeps_is_known_below_each_gap() {
+        let period = "2026".parse().unwrap();
+        let counter = Counter { series: "orders", version: 1, period, scope: "" };
+        let after = |noted: [(u64, u64); 3], gone: [(u64, u64); 2]| {
+            let given = LastNumbers::default();
+            for (first, last) in noted {
+                given.note(&counter, first, last, 7).unwrap();
+            }
+            for (first, last) in gone {
+                assert_eq!(given.give_back(&counter, first, last), Some(7));
+            }
+            given
+        };
+        for (noted, gone, kept) in [
+            ([(1, 10), (11, 20), (31, 40)], [(31, 40), (15, 20)], 14),
+            // One that was noted late.
+            ([(1, 10), (41, 50), (31, 40)], [(41, 50), (31, 40)], 10),
+            ([(41, 50), (51, 60), (1, 10)], [(51, 60), (41, 50)], 10),
+            // Of the run before those two, its first number alone is known.
+            ([(2, 10), (21, 30), (41, 50)], [(41, 50), (21, 30)], 2),
+        ] {
+            for row in [None, Some((kept - 1, 7)), Some((99, 8))] {
+                let given = after(noted, gone);
+                assert!(given.check(&counter, row, String::new).is_err(), "{noted:?} {row:?}");
+            }
+            after(noted, gone).check(&counter, Some((kept, 7)), String::new).unwrap();
+        }
+        // Nothing is kept.
+        let given = after([(1, 10), (11, 20), (21, 30)], [(21, 30), (1, 20)]);
+        given.check(&counter, Some((0, 8)), String::new).unwrap();
     }
 
     /// A row that gives numbers again without having been found lower.
