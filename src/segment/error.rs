@@ -129,6 +129,17 @@ pub enum SegmentError {
         /// The last number that it gave before.
         last: u64,
     },
+    /// Two databases of the source give the same numbers.
+    DatabasesOverlap {
+        /// The name of the source.
+        store: String,
+        /// The tag.
+        tag: String,
+        /// The first number that both gave.
+        first: u64,
+        /// The last number that both gave.
+        last: u64,
+    },
     /// The database or the server cannot be used, or not now.
     Storage(StorageError),
     /// A series gives no numbers of a period and scope. The text is that of `error`.
@@ -263,6 +274,12 @@ impl fmt::Display for SegmentError {
                 "the row of the tag {tag:?} in {store} went back: it gives {first} after {last}; \
                  set its next number, and after the restore of an old copy the worker ids too, \
                  above all that were given, and restart this program"
+            ),
+            SegmentError::DatabasesOverlap { store, tag, first, last } => write!(
+                f,
+                "two databases of {store} give the same numbers of the tag {tag:?}, from {first} \
+                 to {last}; give each database a remainder of its own and a next number above all \
+                 that were given, and restart this program"
             ),
             SegmentError::Storage(error) => write!(f, "{error}"),
             #[cfg(feature = "series")]

@@ -737,17 +737,14 @@ mod tasks {
     }
 }
 
-/// A source that says of the same numbers that they are those of another database.
-struct TwoDatabases {
+/// A source of several databases. `range` says of which one a load is, and its first number.
+struct Databases<F> {
     delta: u64,
-    /// Where those of the second database begin.
-    second: u64,
-    /// How far a load of a database lies above the one before.
-    step: u64,
+    range: F,
     loads: AtomicU64,
 }
 
-impl SegmentSource for TwoDatabases {
+impl<F: Fn(u64) -> (usize, u64) + Send + Sync + 'static> SegmentSource for Databases<F> {
     fn name(&self) -> String {
         "two databases".to_owned()
     }
@@ -755,9 +752,9 @@ impl SegmentSource for TwoDatabases {
     fn load(&self, tag: &str, _: Option<u64>) -> Result<Segment, SegmentError> {
         // Another tag is all right.
         let load = if tag == "a" { self.loads.fetch_add(1, Ordering::Relaxed) } else { 0 };
-        let first = if load % 2 == 0 { 1 } else { self.second } + load / 2 * self.step;
-        let mut segment = Segment::new(first, 10, self.delta, first + self.step);
-        segment.database = usize::from(load % 2 == 1);
+        let (database, first) = (self.range)(load);
+        let mut segment = Segment::new(first, 10, self.delta, first + 10 * self.delta);
+        segment.database = database;
         Ok(segment)
     }
 
@@ -774,11 +771,19 @@ impl SegmentSource for TwoDatabases {
     }
 }
 
+/// The tags of a source whose loads give ten numbers each, `delta` apart.
+fn databases(delta: u64, range: impl Fn(u64) -> (usize, u64) + Send + Sync + 'static) -> Segments {
+    let source = Databases { delta, range, loads: AtomicU64::new(0) };
+    Segments::builder().source(source).max_wait(PATIENCE).build().unwrap()
+}
+
 #[test]
 fn a_range_that_meets_one_of_another_database_ends_the_tag() {
     let open = |delta, second, step| {
-        let source = TwoDatabases { delta, second, step, loads: AtomicU64::new(0) };
-        Segments::builder().source(source).max_wait(PATIENCE).build().unwrap()
+        databases(delta, move |load| match (load % 2, load / 2 * step) {
+            (0, above) => (0, 1 + above),
+            (_, above) => (1, second + above),
+        })
     };
     // The remainders differ, the numbers are far apart, or they interleave.
     for (delta, second, step) in [(2, 2, 20), (1, 1_000_000, 10), (1, 11, 20)] {
@@ -805,15 +810,28 @@ fn a_range_that_meets_one_of_another_database_ends_the_tag() {
         assert_eq!(taken, expected);
         assert_eq!(error, TakeError::SegmentExhausted { cause: SegmentFailure::WentBack });
         let failure = tag.status().last_failure.unwrap();
-        let last = 1 + 9 * delta;
-        match &*failure {
-            SegmentError::WentBack { first, last: before, .. } => {
-                assert_eq!((*first, *before), (second, last));
-            }
-            other => panic!("{other:?}"),
-        }
+        let both = format!("from {second} to {};", 1 + 9 * delta);
+        assert!(failure.to_string().contains(&both), "{failure}");
         tag.take().unwrap_err();
         // Another tag goes on.
         assert_eq!(segments.tag("b").unwrap().take().unwrap().get(), 1);
     }
+}
+
+/// The numbers of the first database become even where they were odd.
+#[test]
+fn a_database_with_another_remainder_is_judged_by_that_one() {
+    let open = |second| {
+        databases(2, move |load| match load {
+            0 => (0, 1),
+            1 => (0, 20),
+            _ => (1, second + (load - 2) * 20),
+        })
+    };
+    let tag = open(21).tag("a").unwrap();
+    assert_eq!(numbers(&tag, 40)[20..], (21..60).step_by(2).collect::<Vec<_>>());
+    let tag = open(22).tag("a").unwrap();
+    assert_eq!(numbers(&tag, 20).last(), Some(&38));
+    let error = tag.take().unwrap_err();
+    assert_eq!(error, TakeError::SegmentExhausted { cause: SegmentFailure::WentBack });
 }

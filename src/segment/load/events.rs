@@ -265,7 +265,7 @@ pub fn send_trouble(source: &str, tag_label: TagLabel<'_>, trouble: Trouble, err
         Trouble::WentBack => trouble!(
             error,
             "tag_went_back" | "series_went_back",
-            "the row of the tag gives numbers again that it had given; none are loaded any more"
+            "the row of the tag gives numbers that were given before; none are loaded any more"
                 | "the row of the series' numbers gives some again that it had given; none are \
                    loaded any more"
         ),

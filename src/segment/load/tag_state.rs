@@ -128,7 +128,7 @@ impl TagState {
         let mut ranges = self.loaded_ranges.iter_mut();
         if let Some((_, from, to)) = ranges.find(|(of, ..)| *of == database) {
             // Others may have had what lies in a gap, also from another database.
-            if number.abs_diff(*to) > delta {
+            if number != to.saturating_add(delta) {
                 *from = number;
             }
             *to = last;
@@ -199,15 +199,16 @@ impl TagState {
             let meets = from <= last && from.abs_diff(first) % delta == 0;
             first <= to && (is_of_it || meets)
         };
-        match self.loaded_ranges.iter().find(is_known) {
-            Some(&(.., before)) => Err(SegmentError::WentBack {
-                store: source.to_owned(),
-                tag: tag.to_owned(),
-                first,
-                last: before,
-            }),
-            _ => Ok(last),
-        }
+        let Some(&(known, from, to)) = self.loaded_ranges.iter().find(is_known) else {
+            return Ok(last);
+        };
+        let (store, tag) = (source.to_owned(), tag.to_owned());
+        Err(if known == database {
+            SegmentError::WentBack { store, tag, first, last: to }
+        } else {
+            let (first, last) = (first.max(from), last.min(to));
+            SegmentError::DatabasesOverlap { store, tag, first, last }
+        })
     }
 
     /// Whether the row gave numbers again, as this process or its source has found out.

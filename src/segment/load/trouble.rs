@@ -40,7 +40,9 @@ impl Trouble {
             }
             SegmentError::NoSuchTag { .. } => Trouble::NoSuchTag,
             SegmentError::RanOut { .. } => Trouble::RanOut,
-            SegmentError::WentBack { .. } => Trouble::WentBack,
+            SegmentError::WentBack { .. } | SegmentError::DatabasesOverlap { .. } => {
+                Trouble::WentBack
+            }
             SegmentError::BadRow { .. } => Trouble::BadRow,
             #[cfg(feature = "series")]
             SegmentError::Series { failure, .. } => match failure {
@@ -82,7 +84,9 @@ pub fn failure_of(error: &SegmentError) -> SegmentFailure {
     match error {
         SegmentError::NoSuchTag { .. } => SegmentFailure::NoSuchTag,
         SegmentError::RanOut { .. } => SegmentFailure::RanOut,
-        SegmentError::WentBack { .. } => SegmentFailure::WentBack,
+        SegmentError::WentBack { .. } | SegmentError::DatabasesOverlap { .. } => {
+            SegmentFailure::WentBack
+        }
         SegmentError::BadRow { .. } => SegmentFailure::BadRow,
         #[cfg(feature = "series")]
         SegmentError::Series { failure, .. } => failure.unwrap_or(SegmentFailure::Failed),
