@@ -1,9 +1,10 @@
 //! What an operator hears of series: that the numbers of a period come to an end, and what becomes
 //! of scopes that rest.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use uidring::Store;
+use uidring::clock::ManualClock;
 use uidring::series::{Series, SeriesDefinition, SeriesError};
 
 use crate::alone::alone;
@@ -134,5 +135,35 @@ fn a_counter_that_went_back_is_told_once() {
         let names = "series=\"orders\" period=\"2020\" scope=\"\"";
         assert!(told.fields.contains(names), "{told:?}");
         assert!(told.fields.contains("it gives 10 after 20"), "{told:?}");
+    });
+}
+
+/// A load finds it, and then a take of a day that has passed, which asks the store itself.
+#[test]
+fn a_counter_that_went_back_is_not_told_again_by_others_than_the_loader() {
+    let name = "a_counter_that_went_back_is_not_told_again_by_others_than_the_loader";
+    alone(&format!("series_events::{name}"), || {
+        crate::observer::observe();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("uidring.db");
+        let store = Store::open(&file).unwrap();
+        let clock = ManualClock::new(UNIX_EPOCH + Duration::from_secs(1_790_000_000));
+        let series = Series::builder().store(&store).clock(clock.clone()).build().unwrap();
+        let definition = SeriesDefinition::new("{yyyy}-{n}").unwrap().step(10);
+        let orders = series.create("orders", definition).unwrap();
+        assert!(orders.take_n(30).all(|number| number.is_ok()));
+        let db = rusqlite::Connection::open(file).unwrap();
+        db.execute_batch("UPDATE uidring_series_counter SET last_number = 3").unwrap();
+        while orders.take().is_ok() {}
+        let told = || {
+            let events = EVENTS.lock().unwrap();
+            events.iter().filter(|event| event.name == "series_went_back").count()
+        };
+        wait_for("event", || told() > 0);
+        clock.advance(Duration::from_secs(366 * 86_400));
+        orders.take().unwrap();
+        orders.take_for("2026-02-28".parse().unwrap()).unwrap_err();
+        series.shutdown().unwrap();
+        assert_eq!(told(), 1);
     });
 }

@@ -58,6 +58,11 @@ pub trait Supplier: Send + Sync + 'static {
         Reporting::default()
     }
 
+    /// Whether operators have yet to be told that the row of `tag` went back. They are then.
+    fn is_news(&self, _tag: &str) -> bool {
+        true
+    }
+
     /// Of the counters of series that still count, as far as this process knows.
     #[cfg_attr(not(feature = "metrics"), allow(dead_code))]
     fn fullness(&self) -> Fullness {

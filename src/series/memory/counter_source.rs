@@ -85,6 +85,10 @@ impl Supplier for CounterSource {
         Reporting { is_of_series: true, tag_label, error: as_series_error }
     }
 
+    fn is_news(&self, tag: &str) -> bool {
+        Counter::of_tag(tag).is_none_or(|counter| self.cache.last_numbers.is_news(&counter))
+    }
+
     fn fullness(&self) -> Fullness {
         self.cache.fullness(saturated(unix_ms(self.clock.now())))
     }

@@ -12,12 +12,14 @@ use crate::engine::fork;
 #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
 use crate::engine::fork::Abandon;
 use crate::segment::SegmentSource;
+use crate::segment::load::events::Event;
 #[cfg(feature = "metrics")]
 use crate::segment::load::metrics::{Metrics, PERIOD, load_times};
 use crate::segment::load::policy::Policy;
 use crate::segment::load::scheduler::{Job, Scheduler};
 use crate::segment::load::source_label::SourceLabel;
 use crate::segment::load::supplier::{Reporting, Supplier};
+use crate::segment::load::trouble::Trouble;
 use crate::segment::tag::request_list::RequestList;
 use crate::support::callbacks::catch_panic;
 use crate::sync::{
@@ -220,6 +222,11 @@ impl Loader {
                 self.changed.notify_all();
                 return;
             };
+            if let Event::TagFailing { tag, trouble: Trouble::WentBack, .. } = &event
+                && !self.supplier.is_news(tag)
+            {
+                continue;
+            }
             catch_panic(|| event.send(self.label.as_str(), self.reporting));
         }
     }
