@@ -28,10 +28,12 @@ struct Last {
     number: u64,
     /// The first number of a run up to that one, all of which this process was given.
     run_first: u64,
-    /// The first and the last number of the run before it; 0 where none is known.
-    before: (u64, u64),
-    /// The first number of all that this process has kept.
-    lowest: u64,
+    /// The last number of the run before it; 0 where none is known.
+    before: u64,
+    /// How many numbers that run has at least.
+    before_count: u32,
+    /// Whether this process was given others below those two runs.
+    has_more: bool,
     /// When the row was written, which tells it from another one of the same counter.
     created: i64,
     /// Whether the row gave numbers again. It is unknown which of its numbers others have, so this
@@ -57,7 +59,8 @@ impl LastNumbers {
         let last = row.map_or(0, |(last, _)| last);
         // A row that is gone, or another one, may be replaced by the one that was there.
         let is_same = row.is_some_and(|(_, created)| created == known.created);
-        if !known.went_back && known.number <= last && is_same {
+        let is_unused = known.number == 0 && !known.has_more;
+        if !known.went_back && known.number <= last && (is_same || is_unused) {
             return Ok(());
         }
         known.went_back |= is_same;
@@ -88,8 +91,9 @@ impl LastNumbers {
         let new = Last {
             number: last,
             run_first: first,
-            before: (0, 0),
-            lowest: first,
+            before: 0,
+            before_count: 0,
+            has_more: false,
             created,
             went_back: false,
             is_told: false,
@@ -111,16 +115,10 @@ impl LastNumbers {
     /// below the last number that is known here.
     pub fn give_back(&self, counter: &Counter<'_>, first: u64, last: u64) -> Option<i64> {
         let counters = &mut *lock(&self.0);
-        let name = name(counter);
         let is_last = |known: &&mut Last| !known.went_back && known.number == last;
-        let known = counters.get(&name).filter(is_last)?;
-        let created = known.created;
-        if first > known.lowest {
-            known.give_back(first);
-        } else {
-            counters.recent.remove(&name);
-        }
-        Some(created)
+        let known = counters.get(&name(counter)).filter(is_last)?;
+        known.give_back(first);
+        Some(known.created)
     }
 }
 
@@ -138,29 +136,37 @@ pub(crate) fn went_back(
 
 impl Last {
     fn note(&mut self, first: u64, last: u64) {
-        self.lowest = self.lowest.min(first);
         if first > self.number {
             if first > self.number + 1 {
-                (self.before, self.run_first) = ((self.run_first, self.number), first);
+                self.note_before(self.run_first, self.number);
+                self.run_first = first;
             }
             self.number = last;
         } else if last + 1 == self.run_first {
             // The call that took these was made before others, and is noted after them.
             self.run_first = first;
-        } else if last > self.before.1 {
-            self.before = (first, last);
+        } else {
+            self.note_before(first, last);
         }
     }
 
-    /// Forgets the numbers from `first` on, which is not the lowest one. What came before the run
-    /// may have been others', who give it back themselves. Of more than two runs only the lowest
-    /// number is known.
+    /// These lie below the run.
+    fn note_before(&mut self, first: u64, last: u64) {
+        self.has_more |= self.before > 0;
+        if last > self.before {
+            self.before = last;
+            self.before_count = u32::try_from(last - first + 1).unwrap_or(u32::MAX);
+        }
+    }
+
+    /// Forgets the numbers from `first` on. What came before the run may have been others', who
+    /// give it back themselves.
     fn give_back(&mut self, first: u64) {
         if first <= self.run_first {
             let before = mem::take(&mut self.before);
-            let is_left = (1..first).contains(&before.0);
-            let lowest = (self.lowest, self.lowest);
-            (self.run_first, self.number) = if is_left { before } else { lowest };
+            let before_first = (before + 1).saturating_sub(self.before_count.into());
+            let is_left = before > 0 && before_first < first;
+            (self.run_first, self.number) = if is_left { (before_first, before) } else { (1, 0) };
         }
         self.number = self.number.min(first - 1);
     }
@@ -259,8 +265,6 @@ mod tests {
             // One that was noted late.
             ([(1, 10), (41, 50), (31, 40)], [(41, 50), (31, 40)], 10),
             ([(41, 50), (51, 60), (1, 10)], [(51, 60), (41, 50)], 10),
-            // Of the run before those two, its first number alone is known.
-            ([(2, 10), (21, 30), (41, 50)], [(41, 50), (21, 30)], 2),
         ] {
             for row in [None, Some((kept - 1, 7)), Some((99, 8))] {
                 let given = after(noted, gone);
@@ -268,6 +272,9 @@ mod tests {
             }
             after(noted, gone).check(&counter, Some((kept, 7)), String::new).unwrap();
         }
+        // Of a third run it is known that there was one.
+        let given = after([(2, 10), (21, 30), (41, 50)], [(41, 50), (21, 30)]);
+        given.check(&counter, Some((99, 8)), String::new).unwrap_err();
         // Nothing is kept.
         let given = after([(1, 10), (11, 20), (21, 30)], [(21, 30), (1, 20)]);
         given.check(&counter, Some((0, 8)), String::new).unwrap();
