@@ -153,7 +153,7 @@ impl Ring {
     /// Returns `Some(true)` if this call chose the base, and `None` if the block lies beyond the
     /// window.
     fn publish(&self, block: u64) -> Option<bool> {
-        let slot = self.slot(block);
+        let (slot, slot_before) = (self.slot(block), self.slot(block - 1));
         let done = block << self.shift;
         let busy = done | BUSY;
         let free = done - ((self.slots.len() as u64) << self.shift);
@@ -164,7 +164,7 @@ impl Ring {
         let mut stamp = slot.stamp.load(Ordering::Acquire);
         if stamp == free {
             // Step 1, before step 2 so that the slot stays as it is if the window has ended.
-            let Some(_) = self.next_base(block) else { return self.beyond(block) };
+            let Some(_) = self.next_base(slot_before) else { return self.beyond(block) };
             // Step 2.
             // ORDERING: Acquire, to see what another publisher that is ahead has done; Release, for
             // a publisher that continues from here. Every reader sees step 2 before step 3, because
@@ -187,7 +187,7 @@ impl Ring {
             // made the stamp busy has seen.
             if slot.stamp.load(Ordering::Acquire) == busy {
                 if word & LAP != self.lap(block) {
-                    let Some(candidate) = self.candidate(block, word) else {
+                    let Some(candidate) = self.candidate(block, slot_before, word) else {
                         return self.beyond(block);
                     };
                     // Step 3. If the swap fails, another publisher's choice stands.
@@ -224,13 +224,14 @@ impl Ring {
         (self.tail() != block).then_some(false)
     }
 
-    /// Whether `block` must not begin with `base`: it is not above the bases of `earlier` blocks,
+    /// Whether `block` must not begin with `base`: it is not above the bases in `earlier` words,
     /// or not `reserved`. Then the ring is closed for good, unless `block` has been published
     /// meanwhile, so that what was compared says nothing.
     #[cold]
     #[inline(never)]
     fn breaks_rule(&self, block: u64, earlier: [u64; 2], base: u64, reserved: u64) -> bool {
         let worker = self.codec.worker_of(base);
+        let earlier = earlier.map(|word| self.base_in_word(word));
         let of_worker = earlier.into_iter().filter(|other| self.codec.same_worker(base, *other));
         let last = of_worker.max().unwrap_or(0);
         let result = Rule::BlockAbove
@@ -243,13 +244,13 @@ impl Ring {
         true
     }
 
-    /// What the candidate for the word of `block` is made of: the word of the block before, the
-    /// base, and the last one that is reserved. `None` if the block lies beyond the window. If
-    /// `block` has been published meanwhile the result means nothing: the swap that would use it
-    /// fails, and `beyond` checks the tail.
+    /// What the candidate for the word of a block is made of: the word of the slot before, the
+    /// base, and the last one that is reserved. `None` if the block lies beyond the window. If it
+    /// has been published meanwhile the result means nothing: the swap that would use it fails, and
+    /// `beyond` checks the tail.
     #[inline]
-    fn next_base(&self, block: u64) -> Option<(u64, u64, u64)> {
-        let word = self.slot(block - 1).word.load(Ordering::Acquire);
+    fn next_base(&self, slot_before: &Slot) -> Option<(u64, u64, u64)> {
+        let word = slot_before.word.load(Ordering::Acquire);
         // ORDERING: the thread that chose the base before had seen the lease it belongs to, so this
         // window belongs to that lease or to a later one.
         let window = self.publish_state.window.get();
@@ -260,13 +261,13 @@ impl Ring {
     /// The candidate for the word of `block`, without its lap bit, in place of the word `replaced`,
     /// of a lap before. `None` as in `next_base`, and if a rule does not hold.
     #[inline]
-    fn candidate(&self, block: u64, replaced: u64) -> Option<u64> {
-        let (word, base, reserved) = self.next_base(block)?;
-        let (previous, replaced) = (self.base_in_word(word), self.base_in_word(replaced));
+    fn candidate(&self, block: u64, slot_before: &Slot, replaced: u64) -> Option<u64> {
+        let (word, base, reserved) = self.next_base(slot_before)?;
+        let previous = self.base_in_word(word);
         let is_gap = previous == 0 || base != previous + self.codec.stride();
         // Directly after the one before, it lies above that one.
-        let is_in_doubt = is_gap || base <= replaced || base > reserved;
-        if is_in_doubt && self.breaks_rule(block, [previous, replaced], base, reserved) {
+        let is_in_doubt = is_gap || base <= replaced & !LAP || base > reserved;
+        if is_in_doubt && self.breaks_rule(block, [word, replaced], base, reserved) {
             return None;
         }
         let before = if is_gap { 0 } else { (word & self.max_offset) + 1 };
