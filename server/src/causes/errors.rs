@@ -89,6 +89,12 @@ pub(super) fn segment_errors() -> Vec<SegmentError> {
             problem: "its step is 0".to_owned(),
         },
         SegmentError::RanOut { store: store.clone(), tag: tag.clone(), last: 9 },
+        SegmentError::DatabasesOverlap {
+            store: store.clone(),
+            tag: tag.clone(),
+            first: 1,
+            last: 9,
+        },
         SegmentError::WentBack { store, tag, first: 1, last: 9 },
         SegmentError::Series {
             failure: Some(SegmentFailure::Failed),

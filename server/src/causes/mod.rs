@@ -14,7 +14,6 @@ use errors::{
     registry_errors, segment_errors, series_errors, storage_errors, variant_names, variants,
 };
 use service::{LEASE, SERIES, SNOWFLAKES, Service, TAG, UIDS};
-use uidring::segment::SegmentError;
 use uidring::{Layout, Rule, TakeError};
 use uidring_args::with_causes;
 
@@ -171,7 +170,7 @@ fn a_tag_that_ends_is_told_everywhere_for_each_cause() {
         service.log_changes();
         let why = Trouble::of(&error).text;
         let state = |service: &Service| service.json()["tags"][0]["state"].clone();
-        let is_of_row = matches!(error, SegmentError::WentBack { .. });
+        let is_of_row = Trouble::of(&error).cause == Cause::WentBack;
         let fault = error.clone();
         service.source.0.lock().unwrap().1 = Some(Arc::new(move || fault.clone()));
         let from_memory = if is_of_row { "went-back" } else { "from-memory" };

@@ -294,6 +294,10 @@ impl From<SegmentError> for Problem {
             SegmentError::RanOut { last, .. } => {
                 ran_out(format!("{last} was the last number; go on with another tag")).last(*last)
             }
+            SegmentError::DatabasesOverlap { first, last, .. } => broken(format!(
+                "two databases give the same numbers of the tag, from {first} to {last}; give each \
+                 a remainder of its own and a next number above all that were given"
+            )),
             SegmentError::WentBack { first, last, .. } => broken(format!(
                 "the row of the tag went back: it gives {first} after {last}; set its next number, \
                  and after the restore of an old copy the worker ids too, above all that were \

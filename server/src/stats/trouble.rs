@@ -111,7 +111,9 @@ pub(crate) enum Cause {
 impl Cause {
     pub(crate) fn of(error: &SegmentError) -> Cause {
         match error {
-            SegmentError::WentBack { .. } => Cause::WentBack,
+            SegmentError::WentBack { .. } | SegmentError::DatabasesOverlap { .. } => {
+                Cause::WentBack
+            }
             SegmentError::RanOut { .. } => Cause::RanOut,
             SegmentError::Series { failure, .. } => match failure {
                 Some(SegmentFailure::WentBack) => Cause::WentBack,
