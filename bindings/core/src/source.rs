@@ -46,7 +46,9 @@ pub(crate) fn tried<T: Into<u64>>(
 ) -> Result<Option<u64>, Error> {
     match number {
         Ok(number) => Ok(Some(number.into())),
-        Err(error @ (TakeError::ShutDown | TakeError::Forked)) => Err(failed(error)),
+        Err(error @ (TakeError::ShutDown | TakeError::Forked | TakeError::BrokenRule { .. })) => {
+            Err(failed(error))
+        }
         Err(_) => Ok(None),
     }
 }
@@ -73,4 +75,20 @@ pub(crate) fn fill<T: Copy + Into<u64>>(
         result.map_err(|error| (filled, Error::from(error)))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uidring::{Rule, Uid};
+
+    #[test]
+    fn a_try_fails_where_no_wait_can_help_because_the_generator_has_ended() {
+        let tried = |error| tried(Err::<Uid, _>(error), Error::from);
+        let broken = TakeError::BrokenRule { rule: Rule::BlockAbove };
+        for ended in [TakeError::ShutDown, TakeError::Forked, broken] {
+            assert_eq!(tried(ended), Err(Error::from(ended)));
+        }
+        assert_eq!(tried(TakeError::LeadLimit { retry_in_ms: 1 }), Ok(None));
+    }
 }
