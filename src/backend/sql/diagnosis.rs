@@ -122,6 +122,19 @@ impl TlsAdvice {
     }
 }
 
+/// What `error` of a driver means: the error of TLS behind it, if there is one, or what `diagnose`
+/// finds.
+pub fn explain<E: StdError + Send + Sync + 'static>(
+    error: E,
+    advice: &TlsAdvice,
+    diagnose: fn(&E) -> Diagnosis,
+) -> Error {
+    let Some(problem) = tls_error(&error).map(|tls| advice.for_error(tls)) else {
+        return diagnose(&error).into_error(error);
+    };
+    Error::Unusable { problem, source: Some(Box::new(FlatError::new(error))) }
+}
+
 /// The error of TLS behind this one, if there is one.
 pub fn tls_error<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a rustls::Error> {
     let mut next = Some(error);

@@ -6,7 +6,7 @@ use crate::backend::sql::Error;
 use crate::backend::sql::diagnosis::{
     BAD_PASSWORD, DOWN, Diagnosis, INTERRUPTED, NO_DATABASE, OVERLOADED, REPLICA,
 };
-use crate::backend::sql::diagnosis::{TlsAdvice, tls_error};
+use crate::backend::sql::diagnosis::{TlsAdvice, explain};
 use crate::backend::sql::unsupported::{self, UnsupportedServer};
 use crate::support::flat_error::FlatError;
 
@@ -63,11 +63,7 @@ const NO_MYSQL: Diagnosis =
 
 impl From<mysql_async::Error> for Error {
     fn from(error: mysql_async::Error) -> Error {
-        if let Some(tls) = tls_error(&error) {
-            let problem = TLS_ADVICE.for_error(tls);
-            return Error::Unusable { problem, source: Some(Box::new(FlatError::new(error))) };
-        }
-        diagnose(&error).into_error(error)
+        explain(error, &TLS_ADVICE, diagnose)
     }
 }
 

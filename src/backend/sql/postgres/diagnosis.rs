@@ -10,7 +10,7 @@ use crate::backend::sql::Error;
 use crate::backend::sql::diagnosis::{
     BAD_PASSWORD, DOWN, Diagnosis, INTERRUPTED, NO_DATABASE, OVERLOADED, REPLICA,
 };
-use crate::backend::sql::diagnosis::{TlsAdvice, tls_error};
+use crate::backend::sql::diagnosis::{TlsAdvice, explain, tls_error};
 use crate::backend::sql::unsupported::{self, UnsupportedServer};
 use crate::support::flat_error::FlatError;
 
@@ -73,11 +73,7 @@ const POOL_WAITS: Diagnosis = Diagnosis::Later(
 
 impl From<tokio_postgres::Error> for Error {
     fn from(error: tokio_postgres::Error) -> Error {
-        if let Some(tls) = tls_error(&error) {
-            let problem = TLS_ADVICE.for_error(tls);
-            return Error::Unusable { problem, source: Some(Box::new(FlatError::new(error))) };
-        }
-        diagnose(&error).into_error(error)
+        explain(error, &TLS_ADVICE, diagnose)
     }
 }
 
