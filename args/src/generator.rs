@@ -119,18 +119,6 @@ impl GeneratorArgs {
         Ok(())
     }
 
-    /// Checks what a build checks before it asks the registry, so that invalid options do not leave
-    /// a new registry behind.
-    ///
-    /// # Errors
-    /// A build with these options would fail.
-    pub fn check(&self, layout: Layout) -> Result<(), BuildError> {
-        match self.builder().registry(EmptyRegistry).layout(layout).build() {
-            Err(BuildError::Registry(_)) => Ok(()),
-            result => result.map(drop),
-        }
-    }
-
     /// What the registry is asked for.
     #[must_use]
     pub fn registry_config(&self) -> RegistryConfig {
@@ -158,6 +146,18 @@ impl GeneratorArgs {
             builder = builder.max_new_workers(per_hour);
         }
         builder
+    }
+}
+
+/// Checks what a build checks before it asks the registry, so that invalid options do not leave a
+/// new registry behind.
+///
+/// # Errors
+/// A build would fail.
+pub fn check_build(builder: Builder, layout: Layout) -> Result<(), BuildError> {
+    match builder.registry(EmptyRegistry).layout(layout).build() {
+        Err(BuildError::Registry(_)) => Ok(()),
+        result => result.map(drop),
     }
 }
 
@@ -262,10 +262,10 @@ mod tests {
 
     #[test]
     fn a_check_finds_what_a_build_refuses() {
-        assert!(parsed(&[]).check(Layout::DEFAULT).is_ok());
-        let error = parsed(&["--slots=3"]).check(Layout::DEFAULT).unwrap_err();
+        assert!(check_build(parsed(&[]).builder(), Layout::DEFAULT).is_ok());
+        let error = check_build(parsed(&["--slots=3"]).builder(), Layout::DEFAULT).unwrap_err();
         assert!(matches!(error, BuildError::Slots { slots: 3 }), "{error}");
-        let error = parsed(&[]).check(Layout::UID_GENERATOR).unwrap_err();
+        let error = check_build(parsed(&[]).builder(), Layout::UID_GENERATOR).unwrap_err();
         assert!(!matches!(error, BuildError::Registry(_)), "{error}");
     }
 }

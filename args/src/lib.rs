@@ -21,7 +21,7 @@ mod worker_ids;
 
 pub use db::Db;
 pub use errors::with_causes;
-pub use generator::{GeneratorArgs, build_on, try_build_on};
+pub use generator::{GeneratorArgs, build_on, check_build, try_build_on};
 pub use key_file::{KeyFile, prefix};
 pub use layout::{LayoutArgs, Preset, epoch};
 pub use length::{lease, length, some_length};

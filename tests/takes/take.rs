@@ -477,7 +477,8 @@ fn a_build_that_fails_uses_up_no_worker_id() {
     };
     assert!(counting().slots(3).build().is_err());
     assert!(counting().refill_at(0).build().is_err());
-    assert!(counting().clock(ManualClock::new(SystemTime::UNIX_EPOCH)).build().is_err());
+    let unset = ManualClock::new(SystemTime::UNIX_EPOCH);
+    assert!(counting().clock(unset).start_deadline(Duration::ZERO).build().is_err());
     assert!(
         counting()
             .layout(Layout::UID_GENERATOR)

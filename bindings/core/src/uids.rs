@@ -10,7 +10,7 @@ use uidring::registry::FixedWorker;
 use uidring::{
     Audience, BuildError, FieldOrder, Layout, RegistryError, TakeError, Uid, UidGenerator,
 };
-use uidring_args::{build_on, with_causes};
+use uidring_args::{build_on, check_build, with_causes};
 
 use crate::error::Error;
 use crate::options::{self, UidOptions};
@@ -51,7 +51,7 @@ impl Open for Uids {
         let store = open_store(address, options.timeout)?;
         // Before a file is made for it.
         if asked.is_some() || store.file().is_some_and(|file| !file.exists()) {
-            options.generator.check(asked.unwrap_or_default())?;
+            check_build(builder(&options), asked.unwrap_or_default())?;
         }
         let registry = store.registry_with((&options.generator.registry_config()).into())?;
         Ok(Uids::of(build_on(builder(&options), registry, asked)?))

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use uidring::{Layout, UidGenerator};
-use uidring_args::{Db, GeneratorArgs, build_on};
+use uidring_args::{Db, GeneratorArgs, build_on, check_build};
 
 use crate::args::db;
 use crate::args::wait_notice::with_wait_notice;
@@ -17,9 +17,9 @@ pub(crate) fn open(
     asked: Option<Layout>,
 ) -> Result<UidGenerator, Failure> {
     args.check_requested(asked).map_err(|problem| Failure::Usage(problem.to_owned()))?;
+    let builder = || args.builder().start_deadline(Duration::ZERO);
     if asked.is_some() || db.is_missing() {
-        args.check(asked.unwrap_or_default())?;
+        check_build(builder(), asked.unwrap_or_default())?;
     }
-    let builder = args.builder().start_deadline(Duration::ZERO);
-    with_wait_notice(db, || Ok(build_on(builder, db::open(db, &args.registry_config())?, asked)?))
+    with_wait_notice(db, || Ok(build_on(builder(), db::open(db, &args.registry_config())?, asked)?))
 }

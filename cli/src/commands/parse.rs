@@ -1,8 +1,8 @@
 //! `uidring parse`: decodes UIDs.
 
-use std::fmt;
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
+use std::{fmt, mem};
 
 use clap::ValueEnum;
 use jiff::tz::TimeZone;
@@ -75,6 +75,9 @@ impl Args {
         if reader.wrong { Err(Failure::Reported) } else { Ok(()) }
     }
 }
+
+/// Rows are printed together up to so many bytes.
+const PAGE: usize = 64 * 1024;
 
 /// A UID, or a negative number from a generator that went on after the end of its time field.
 #[derive(Clone, Copy)]
@@ -162,27 +165,25 @@ impl Reader {
         stdout.flush().map_err(Failure::Output)
     }
 
-    /// Prints a row for each line, as soon as it comes.
+    /// Prints a row for each line, as soon as no other is there to print it with.
     fn print_rows(&mut self, texts: &[String]) -> Result<(), Failure> {
         let rows = self.rows();
-        let mut stdout = io::BufWriter::new(anstream::stdout().lock());
+        let mut page = String::new();
         let mut is_first = true;
         each(texts, |text, more| {
             if let Some(uid) = self.uid(text) {
-                let headings = if is_first { rows.headings() } else { String::new() };
-                is_first = false;
+                if is_first {
+                    page += &rows.headings();
+                    is_first = false;
+                }
                 let (now, time) = (SystemClock.now(), uid.parts(&self.layout).time);
                 let local = self.times.local(time).unwrap_or_default();
                 let remark = self.remark(uid, time, now).map_or("", |remark| remark.text);
-                let line = rows.line(row(&self.layout, uid, [local, remark.to_owned()]));
-                write!(stdout, "{headings}{line}").map_err(Failure::Output)?;
+                page += &rows.line(row(&self.layout, uid, [local, remark.to_owned()]));
             }
-            if more { Ok(()) } else { stdout.flush().map_err(Failure::Output) }
+            if more && page.len() < PAGE { Ok(()) } else { text::print(&mem::take(&mut page)) }
         })?;
-        if !is_first {
-            write!(stdout, "{}", self.footer()).map_err(Failure::Output)?;
-        }
-        stdout.flush().map_err(Failure::Output)
+        if is_first { Ok(()) } else { text::print(&self.footer()) }
     }
 
     /// The columns, as wide as any UID of the layout makes them.

@@ -117,7 +117,8 @@ impl Args {
                 ));
             }
             None => {
-                let builder = self.generator.builder().layout(asked.unwrap_or_default());
+                let builder = self.generator.builder().start_deadline(Duration::ZERO);
+                let builder = builder.layout(asked.unwrap_or_default());
                 builder.registry(InMemoryRegistry { last: 0 }).build()?
             }
         };

@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, Write as _};
 
+use anstream::ColorChoice;
+
 use crate::text::failure::Failure;
 use crate::text::visible::{visible_json, visible_page};
 
@@ -12,10 +14,22 @@ pub(crate) fn print(page: &str) -> Result<(), Failure> {
     print_raw(&visible_page(page))
 }
 
+/// Whether a page keeps its colours.
+pub(crate) fn has_colours() -> bool {
+    anstream::stdout().current_choice() != ColorChoice::Never
+}
+
 /// Prints `text`, which a program reads, as it is.
 pub(crate) fn print_raw(text: &str) -> Result<(), Failure> {
-    let mut stdout = anstream::stdout().lock();
-    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Failure::Output)
+    let written = if text.contains('\u{1b}') {
+        let mut stdout = anstream::stdout().lock();
+        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+    } else {
+        // It need not be looked through for colours.
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+    };
+    written.map_err(Failure::Output)
 }
 
 /// Standard output, which writes what it is given at once, so that a failure tells how much was

@@ -47,6 +47,10 @@ impl Column {
         Column { is_painted: true, ..self }
     }
 
+    fn plain(self) -> Column {
+        Column { style: Style::new(), ..self }
+    }
+
     /// The `text` of a row. It may be one of others.
     fn escaped(&self, text: String) -> String {
         match visible(&text) {
@@ -183,7 +187,8 @@ fn padded<const N: usize>(
     cells.collect::<Vec<_>>().join(GAP).trim_end().to_owned() + "\n"
 }
 
-/// A table whose rows are not known yet: the columns have widths from the beginning.
+/// A table whose rows are not known yet: the columns have widths from the beginning. There may be
+/// millions of rows, so that none gets colours that are taken out again.
 #[derive(Debug)]
 pub(crate) struct Stream<const N: usize> {
     columns: [Column; N],
@@ -214,6 +219,7 @@ impl<const N: usize> Stream<N> {
                 _ => lines.push(vec![column]),
             }
         }
+        let columns = if text::has_colours() { columns } else { columns.map(Column::plain) };
         Stream { columns, lines }
     }
 

@@ -98,21 +98,16 @@ impl<K: KeyStore> Client<K> {
         call: &Call<'_>,
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault<E>> + Sync,
     ) -> Result<T, E> {
-        self.run(call, |transaction, deadline| {
+        let deadline = Deadline::after(self.timeout);
+        let mut result = Err(Error::Overtaken.into());
+        let done = self.run(&deadline, &mut |transaction| {
             let Outcome::Done(store) = self.begin(transaction, call)? else {
                 return Ok(Outcome::Retry);
             };
-            let result = body(transaction)?;
-            if transaction.changes.is_empty() {
-                // What a power failure may take back has not been seen.
-                if !call.is_advice {
-                    transaction.session.ensure_durable()?;
-                    self.note_store(store);
-                }
-                return Ok(Outcome::Done(result));
-            }
-            self.commit(transaction, store, deadline, result).map_err(Fault::Database)
-        })
+            result = Ok(body(transaction)?);
+            Ok(self.finish(transaction, call, store, &deadline)?)
+        });
+        done.and(result).map_err(|fault| self.explain(call, fault, &deadline))
     }
 
     /// Does what [`transact`](Client::transact) does, but writes nothing that stays: it is only
@@ -122,24 +117,37 @@ impl<K: KeyStore> Client<K> {
         call: &Call<'_>,
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault<E>> + Sync,
     ) -> Result<T, E> {
-        self.run(call, |transaction, deadline| {
+        let deadline = Deadline::after(self.timeout);
+        let mut result = Err(Error::Overtaken.into());
+        let done = self.run(&deadline, &mut |transaction| {
             let Outcome::Done(_) = self.begin(transaction, call)? else {
                 return Ok(Outcome::Retry);
             };
-            let result = body(transaction)?;
-            let before = transaction.session.read(&[TRIAL])?.pop().flatten();
-            let text = Document::new().with("write", transaction.write.as_str()).to_text();
-            let version = before.as_ref().map(|entry| &entry.version);
-            let write = Change { key: TRIAL, version, action: Action::Write(&text) };
-            // Where another process tries it out in the same moment, that is as good.
-            if self.commit_and_resolve(transaction.session, &[write], deadline)? {
-                let entry = transaction.session.read(&[TRIAL])?.pop().flatten();
-                let version = entry.as_ref().map(|entry| &entry.version);
-                let remove = Change { key: TRIAL, version, action: Action::Remove };
-                self.commit_and_resolve(transaction.session, &[remove], deadline)?;
-            }
-            Ok(Outcome::Done(result))
-        })
+            result = Ok(body(transaction)?);
+            self.try_write(transaction, &deadline)?;
+            Ok(Outcome::Done(()))
+        });
+        done.and(result).map_err(|fault| self.explain(call, fault, &deadline))
+    }
+
+    /// Writes a key and removes it again.
+    fn try_write(
+        &self,
+        transaction: &mut Transaction<'_>,
+        deadline: &Deadline,
+    ) -> Result<(), Error> {
+        let before = transaction.session.read(&[TRIAL])?.pop().flatten();
+        let text = Document::new().with("write", transaction.write.as_str()).to_text();
+        let version = before.as_ref().map(|entry| &entry.version);
+        let write = Change { key: TRIAL, version, action: Action::Write(&text) };
+        // Where another process tries it out in the same moment, that is as good.
+        if self.commit_and_resolve(transaction.session, &[write], deadline)? {
+            let entry = transaction.session.read(&[TRIAL])?.pop().flatten();
+            let version = entry.as_ref().map(|entry| &entry.version);
+            let remove = Change { key: TRIAL, version, action: Action::Remove };
+            self.commit_and_resolve(transaction.session, &[remove], deadline)?;
+        }
+        Ok(())
     }
 
     /// Notes the name of the store, which is on its disk.
@@ -149,23 +157,23 @@ impl<K: KeyStore> Client<K> {
         }
     }
 
-    /// Runs a transaction until it is done.
-    fn run<T: Send, E: From<StorageError> + Send>(
+    /// Runs a transaction until it is done. What `body` finds, it keeps: so this is compiled once
+    /// for all calls.
+    fn run<E: Send>(
         &self,
-        call: &Call<'_>,
-        body: impl Fn(&mut Transaction<'_>, &Deadline) -> Result<Outcome<T>, Fault<E>> + Sync,
-    ) -> Result<T, E> {
-        let deadline = Deadline::after(self.timeout);
+        deadline: &Deadline,
+        body: &mut (dyn FnMut(&mut Transaction<'_>) -> Result<Outcome<()>, Fault<E>> + Send),
+    ) -> Result<(), Fault<E>> {
         let run = || {
             let store = self.store.current()?;
             let with_password_advice = |error| with_password_advice(error, store.password_file());
-            let mut session = store.connect(&deadline).map_err(&with_password_advice)?;
+            let mut session = store.connect(deadline).map_err(&with_password_advice)?;
             let mut attempt = 0;
             let result = loop {
                 let left = deadline.left();
                 let transaction = &mut Transaction::new(&mut session, attempt)?;
-                match body(transaction, &deadline) {
-                    Ok(Outcome::Done(result)) => break Ok(result),
+                match body(transaction) {
+                    Ok(Outcome::Done(())) => break Ok(()),
                     // Another run, as long as this one, would not end in time.
                     Ok(Outcome::Retry) if deadline.left() <= left / 2 => {
                         break Err(Error::Overtaken.into());
@@ -181,10 +189,19 @@ impl<K: KeyStore> Client<K> {
                 Fault::Refused(error) => Fault::Refused(error),
             })
         };
-        let result = K::run(run).unwrap_or_else(|error| {
+        K::run(run).unwrap_or_else(|error| {
             Err(Error::Other(format!("no thread can be started: {error}").into()).into())
-        });
-        result.map_err(|fault| match fault {
+        })
+    }
+
+    /// What a call says that failed.
+    fn explain<E: From<StorageError>>(
+        &self,
+        call: &Call<'_>,
+        fault: Fault<E>,
+        deadline: &Deadline,
+    ) -> E {
+        match fault {
             Fault::Refused(error) => error,
             Fault::Database(error) => {
                 let Call { phrases, doing, .. } = call;
@@ -192,7 +209,7 @@ impl<K: KeyStore> Client<K> {
                     .into_storage_error(phrases, &self.store.name(), doing, deadline.waited())
                     .into()
             }
-        })
+        }
     }
 
     /// Reads the keys of the `call`, and the name of the store, which it returns.
@@ -236,13 +253,21 @@ impl<K: KeyStore> Client<K> {
     }
 
     /// Commits what the transaction writes. In a store that was never used, that names it.
-    fn commit<T>(
+    fn finish(
         &self,
         transaction: &mut Transaction<'_>,
+        call: &Call<'_>,
         store: Option<String>,
         deadline: &Deadline,
-        result: T,
-    ) -> Result<Outcome<T>, Error> {
+    ) -> Result<Outcome<()>, Error> {
+        if transaction.changes.is_empty() {
+            // What a power failure may take back has not been seen.
+            if !call.is_advice {
+                transaction.session.ensure_durable()?;
+                self.note_store(store);
+            }
+            return Ok(Outcome::Done(()));
+        }
         let is_new = store.is_none();
         let store = if let Some(store) = store {
             store
@@ -272,7 +297,7 @@ impl<K: KeyStore> Client<K> {
         if is_new {
             self.warn_if_new();
         }
-        Ok(Outcome::Done(result))
+        Ok(Outcome::Done(()))
     }
 
     /// Commits the `changes`. If no answer comes, it finds out what became of them, as long as

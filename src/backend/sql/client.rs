@@ -106,20 +106,12 @@ impl<D: Database> Client<D> {
         let deadline = Deadline::after(self.timeout);
         // Those of others are not missed.
         let are_ours = !call.schema.sql.is_empty();
-        let attempt = |session: &mut dyn Session| {
-            session.begin(call.access)?;
-            let result = body(&mut Transaction { session, dialect: D::DIALECT })?;
-            session.commit()?;
-            Ok(result)
-        };
-        let result = self.with_session(call.schema, &deadline, |session| match attempt(session) {
-            Err(Fault::Database(Error::MissingTables(cause))) => {
-                self.ensure_tables(session, call.schema, &deadline, missing, cause)?;
-                attempt(session)
-            }
-            result => result,
+        let mut result = Err(Fault::Database(Error::MissingTables(None)));
+        let done = self.attempt(call, missing, &deadline, &mut |transaction| {
+            result = Ok(body(transaction)?);
+            Ok(())
         });
-        match (result, unmade) {
+        match (done.and(result), unmade) {
             (Ok(result), _) => {
                 if are_ours {
                     lock(&self.seen).extend(call.schema.tables);
@@ -144,41 +136,68 @@ impl<D: Database> Client<D> {
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault<E>> + Sync,
     ) -> Result<Option<T>, E> {
         let deadline = Deadline::after(self.timeout);
-        let attempt = |session: &mut dyn Session| {
-            session.begin(call.access)?;
-            let result = body(&mut Transaction { session, dialect: D::DIALECT })?;
-            session.roll_back()?;
-            Ok(Some(result))
-        };
-        let result = self.with_session(call.schema, &deadline, |session| match attempt(session) {
-            Err(Fault::Database(Error::MissingTables(cause))) => {
-                let missing = OnMissing::DryRun(may_create);
-                self.ensure_tables(session, call.schema, &deadline, &missing, cause)?;
-                Ok(None)
-            }
-            result => result,
-        });
-        result.map_err(|fault| self.explain(call, fault, &deadline))
+        let mut result = None;
+        let done =
+            self.attempt(call, &OnMissing::DryRun(may_create), &deadline, &mut |transaction| {
+                result = Some(body(transaction)?);
+                Ok(())
+            });
+        done.map(|()| result).map_err(|fault| self.explain(call, fault, &deadline))
     }
 
-    /// Runs `body` on a connection, which lasts as long.
-    fn with_session<T: Send, E: Send>(
+    /// Runs `body` in one transaction: twice where it first found tables missing that are made. A
+    /// dry run is taken back. What `body` finds, it keeps: so this is compiled once for all calls,
+    /// as [`with_session`](Client::with_session) is.
+    fn attempt<E: Send>(
+        &self,
+        call: &Call<'_>,
+        missing: &OnMissing<'_, E>,
+        deadline: &Deadline,
+        body: &mut (dyn FnMut(&mut Transaction<'_>) -> Result<(), Fault<E>> + Send),
+    ) -> Result<(), Fault<E>> {
+        let is_dry = matches!(missing, OnMissing::DryRun(_));
+        let mut transact = |session: &mut dyn Session| {
+            session.begin(call.access)?;
+            body(&mut Transaction { session, dialect: D::DIALECT })?;
+            if is_dry {
+                session.roll_back()?
+            } else {
+                session.commit()?
+            }
+            Ok(())
+        };
+        let mut result = Ok(());
+        self.with_session(call.schema, deadline, &mut |session| {
+            result = transact(session);
+            if let Err(Fault::Database(Error::MissingTables(cause))) = &mut result {
+                let cause = cause.take();
+                result = self.ensure_tables(session, call.schema, deadline, missing, cause);
+                if result.is_ok() && !is_dry {
+                    result = transact(session);
+                }
+            }
+        })?;
+        result
+    }
+
+    /// Calls `body` with a connection, which lasts as long.
+    fn with_session(
         &self,
         schema: &Schema,
         deadline: &Deadline,
-        body: impl Fn(&mut dyn Session) -> Result<T, Fault<E>> + Sync,
-    ) -> Result<T, Fault<E>> {
+        body: &mut (dyn FnMut(&mut dyn Session) + Send),
+    ) -> Result<(), Error> {
         let call = || {
             let database = self.database.current()?;
             let with_password_advice =
                 |error| with_password_advice(error, database.password_file());
             let mut session = database.connect(schema, deadline).map_err(with_password_advice)?;
-            let result = body(&mut session);
+            body(&mut session);
             session.end();
-            result
+            Ok(())
         };
         D::run(call).unwrap_or_else(|error| {
-            Err(Error::Other(format!("no thread can be started: {error}").into()).into())
+            Err(Error::Other(format!("no thread can be started: {error}").into()))
         })
     }
 
@@ -192,7 +211,12 @@ impl<D: Database> Client<D> {
             session.roll_back()?;
             Ok::<_, Fault<Infallible>>(found)
         };
-        self.with_session(schema, deadline, read_columns).ok().flatten()
+        let mut found = None;
+        self.with_session(schema, deadline, &mut |session| {
+            found = read_columns(session).ok().flatten();
+        })
+        .ok()?;
+        found
     }
 
     /// What a call says that failed.
