@@ -203,7 +203,7 @@ impl Model {
         let ring = Ring::new(slots, layout.sequence_bits(), codec, window);
         let published = Counter::default();
         for _ in 0..blocks {
-            assert!(ring.publish_if_room(ring.cursor_block(), &published));
+            assert!(ring.publish_if_room(ring.cursor_block(), &published).is_some());
         }
         Arc::new(Model {
             ring,
@@ -414,7 +414,7 @@ impl Model {
     /// Refills until there is no room. Returns how many blocks that published.
     pub fn refill(&self) -> u64 {
         let published = Counter::default();
-        while self.ring.publish_if_room(self.ring.cursor_block(), &published) {}
+        while self.ring.publish_if_room(self.ring.cursor_block(), &published).is_some() {}
         published.get()
     }
 

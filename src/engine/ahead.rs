@@ -179,8 +179,10 @@ impl Timing for Ahead {
             // One block is left, so the filler has been woken but has not run yet.
             if is_left_to_takers || left <= 1 {
                 let current = engine.first_in_use(block);
-                (0..self.longest_range)
-                    .all(|_| ring.publish_if_room(current, &counters.refilled_inline));
+                // Until another thread is at it as well. Two would take each line from the other
+                // at each step.
+                let publish = || ring.publish_if_room(current, &counters.refilled_inline);
+                (0..self.longest_range).all(|_| publish() == Some(true));
             }
             if !is_left_to_takers {
                 engine.signal.wake_filler();

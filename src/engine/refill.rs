@@ -16,7 +16,7 @@ impl Engine {
         // The cursor is read only once, because each read takes its cache line from the takers.
         let current = self.first_in_use(self.ring.cursor_block());
         let mut is_any = false;
-        while self.ring.publish_if_room(current, &self.counters.refilled_by_filler) {
+        while self.ring.publish_if_room(current, &self.counters.refilled_by_filler).is_some() {
             is_any = true;
         }
         is_any

@@ -87,19 +87,16 @@ impl Ring {
 
     /// Publishes one block if the ring has room for it: if the block that it overwrites lies before
     /// `current` and so has been claimed completely. The caller has seen the cursor in `current`,
-    /// or holds a ticket in it. Returns false if the ring is full or the window ends.
-    pub fn publish_if_room(&self, current: u64, published: &Counter) -> bool {
+    /// or holds a ticket in it. Returns whether this call chose the base, and `None` if the ring is
+    /// full or the window ends.
+    pub fn publish_if_room(&self, current: u64, published: &Counter) -> Option<bool> {
         let tail = self.tail();
         if tail >= current + self.slots.len() as u64 {
-            return false;
+            return None;
         }
-        match self.publish(tail) {
-            Some(mine) => {
-                published.add(mine.into());
-                true
-            }
-            None => false,
-        }
+        let is_mine = self.publish(tail)?;
+        published.add(is_mine.into());
+        Some(is_mine)
     }
 
     /// The base of `block`, if the ring holds that block.

@@ -33,8 +33,8 @@ use crate::stats::loads::{RecordedSource, Use};
 
 /// Nothing that a test waits for takes so long, unless it never comes.
 const FOREVER: Duration = Duration::from_secs(60);
-/// How many ticks of a second are reserved at a time. So few, because a filler that nobody takes from
-/// looks at its lease after a quarter of it, by a clock that no test sets.
+/// How many ticks of a second are reserved at a time. So few, because a filler that nobody takes
+/// from looks at its lease after a quarter of it, by a clock that no test sets.
 pub(super) const LEASE: u64 = 8;
 
 /// What makes an error, or panics.
