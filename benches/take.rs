@@ -2,7 +2,7 @@
 //!
 //! * `take`: by 1, 2, 4, 8 threads and by one for each core, beside a bare `fetch_add` on a counter
 //!   of their own.
-//! * `fill`: 1,024 UIDs at once, beside filling a slice with consecutive numbers.
+//! * `fill`: 1,024 and 4,096 UIDs at once, beside filling a slice with consecutive numbers.
 //! * `lead`: takes with a lead of at most one minute and one worker id after the other, beside
 //!   takes without a limit.
 //! * `leased`: takes with a leased worker id, whose ticks are reserved in a SQLite file meanwhile,
@@ -324,30 +324,69 @@ fn take(criterion: &mut Criterion) {
 }
 
 fn fill(criterion: &mut Criterion) {
-    let (counter, uids) = (Counter::new(), generator(FixedWorker::new(1), Duration::MAX));
-    let bare = |count, seen: &mut Seen| {
-        // Else its place on the stack would decide: stores that cross cache lines cost more.
-        let mut buffer = CachePadded::new([0; BLOCK as usize]);
-        for _ in 0..count {
-            let first = counter.claim(BLOCK.into());
-            buffer.iter_mut().zip(first..).for_each(|(place, number)| *place = number);
-            note_ends(seen, black_box(&*buffer), |&number| number);
-        }
-        note_inside(seen, &counter, &*buffer, |&number| number);
-    };
+    for threads in turns::up_to_the_cores(&[1, 2]) {
+        fill_buffers::<1024>(criterion, threads);
+        fill_buffers::<4096>(criterion, threads);
+    }
+}
+
+fn fill_buffers<const N: usize>(criterion: &mut Criterion, threads: usize) {
+    let uids = generator(FixedWorker::new(1), Duration::MAX);
     let ours = |count, seen: &mut Seen| {
-        let mut buffer = CachePadded::new([Uid::MIN; BLOCK as usize]);
+        let mut buffer = CachePadded::new([Uid::MIN; N]);
         for _ in 0..count {
             uids.fill(&mut *buffer).unwrap();
             note_ends(seen, black_box(&*buffer), |uid| uid.get());
         }
-        note_inside(seen, &uids, &*buffer, |uid| uid.get());
+        check_inside(&uids, &*buffer, |uid| uid.get());
     };
+    let side = Side { name: "uidring", source: &uids, unused: 0, turn: &ours };
+    compare_fills::<N>(criterion, "fill", threads, side);
+}
+
+/// Compares fills of `N` at once with loops that write consecutive numbers: "own" ones, which share
+/// nothing, and "fetch_add", which claim each buffer's numbers from one counter. A fill in the order
+/// of all threads cannot do with less.
+fn compare_fills<const N: usize>(
+    criterion: &mut Criterion,
+    group: &str,
+    threads: usize,
+    ours: Side<'_>,
+) {
+    let (own, shared) = (Counter::new(), Counter::new());
+    let length = N as u64;
+    let by_own = |count, seen: &mut Seen| {
+        let mut next = own.claim(count * length);
+        let first = || {
+            next += length;
+            next - length
+        };
+        write::<N>(&own, seen, count, first);
+    };
+    let by_shared =
+        |count, seen: &mut Seen| write::<N>(&shared, seen, count, || shared.claim(length));
     let sides = [
-        Side { name: "consecutive", source: &counter, unused: 0, turn: &bare },
-        Side { name: "uidring", source: &uids, unused: 0, turn: &ours },
+        Side { name: "own", source: &own, unused: 0, turn: &by_own },
+        Side { name: "fetch_add", source: &shared, unused: 0, turn: &by_shared },
+        ours,
     ];
-    compare(criterion, "fill", 1, BLOCK.into(), &sides);
+    compare(criterion, &format!("{group} of {N}"), threads, length, &sides);
+}
+
+/// Fills a buffer so many times with consecutive numbers from `first` on.
+fn write<const N: usize>(
+    counter: &Counter,
+    seen: &mut Seen,
+    times: u64,
+    mut first: impl FnMut() -> u64,
+) {
+    // Else its place on the stack would decide: stores that cross cache lines cost more.
+    let mut buffer = CachePadded::new([0; N]);
+    for _ in 0..times {
+        buffer.iter_mut().zip(first()..).for_each(|(place, number)| *place = number);
+        note_ends(seen, black_box(&*buffer), |&number| number);
+    }
+    check_inside(counter, &*buffer, |&number| number);
 }
 
 fn segment_take(criterion: &mut Criterion) {
@@ -365,29 +404,24 @@ fn segment_take(criterion: &mut Criterion) {
 }
 
 fn segment_fill(criterion: &mut Criterion) {
-    let (counter, tag) = (Counter::new(), tag());
-    let bare = |count, seen: &mut Seen| {
-        let mut buffer = CachePadded::new([0; BLOCK as usize]);
-        for _ in 0..count {
-            let first = counter.claim(BLOCK.into());
-            buffer.iter_mut().zip(first..).for_each(|(place, number)| *place = number);
-            note_ends(seen, black_box(&*buffer), |&number| number);
-        }
-        note_inside(seen, &counter, &*buffer, |&number| number);
-    };
+    for threads in turns::up_to_the_cores(&[1, 2]) {
+        segment_fill_buffers::<1024>(criterion, threads);
+        segment_fill_buffers::<4096>(criterion, threads);
+    }
+}
+
+fn segment_fill_buffers<const N: usize>(criterion: &mut Criterion, threads: usize) {
+    let tag = tag();
     let ours = |count, seen: &mut Seen| {
-        let mut buffer = CachePadded::new([Number::MIN; BLOCK as usize]);
+        let mut buffer = CachePadded::new([Number::MIN; N]);
         for _ in 0..count {
             tag.fill(&mut *buffer).unwrap();
             note_ends(seen, black_box(&*buffer), |number| number.get());
         }
-        note_inside(seen, &tag, &*buffer, |number| number.get());
+        check_inside(&tag, &*buffer, |number| number.get());
     };
-    let sides = [
-        Side { name: "consecutive", source: &counter, unused: 0, turn: &bare },
-        Side { name: "segment", source: &tag, unused: 0, turn: &ours },
-    ];
-    compare(criterion, "segment_fill", 1, BLOCK.into(), &sides);
+    let side = Side { name: "segment", source: &tag, unused: 0, turn: &ours };
+    compare_fills::<N>(criterion, "segment_fill", threads, side);
 }
 
 fn segment_local(criterion: &mut Criterion) {
@@ -409,24 +443,25 @@ fn segment_local(criterion: &mut Criterion) {
     }
 }
 
-/// Notes the first and the last number of a buffer. Reading every number would cost more than
-/// writing them.
+/// Notes the first and the last number of a buffer, of an even length, and the sum of all if there
+/// was no gap. Reading every number would cost more than writing them.
 fn note_ends<T>(seen: &mut Seen, buffer: &[T], number: impl Fn(&T) -> u64) {
     let (first, last) = (number(&buffer[0]), number(&buffer[buffer.len() - 1]));
     assert!(first > seen.last && last > first, "{first} to {last} came after {}", seen.last);
     seen.first = seen.first.min(first);
     seen.last = last;
     seen.count += buffer.len() as u64;
+    let sum = first.wrapping_add(last).wrapping_mul(buffer.len() as u64 / 2);
+    seen.sum = seen.sum.wrapping_add(sum);
 }
 
-/// Notes each number of the last buffer. The sum is right if there was no gap.
-fn note_inside<T>(seen: &mut Seen, source: &dyn Source, buffer: &[T], number: impl Fn(&T) -> u64) {
+/// Checks each number of the last buffer.
+fn check_inside<T>(source: &dyn Source, buffer: &[T], number: impl Fn(&T) -> u64) {
     let mut inside = Seen::NOTHING;
     for element in buffer {
         inside.note(number(element));
     }
     assert_eq!((inside.count, inside.sum), source.between(inside.first, inside.last));
-    seen.sum = source.between(seen.first, seen.last).1;
 }
 
 fn local(criterion: &mut Criterion) {

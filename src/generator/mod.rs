@@ -211,6 +211,9 @@ impl UidGenerator {
     /// the loss of a lease, begins again at the present tick. The buffer may have any length; one
     /// atomic add claims up to half a block.
     ///
+    /// Threads that fill at once are fastest with buffers that share no cache line, such as those
+    /// of [`crossbeam_utils::CachePadded`]: two that are neighbours on the heap halve the speed.
+    ///
     /// ```
     /// # use uidring::{Uid, UidGenerator, registry::FixedWorker};
     /// # let uids = UidGenerator::builder().registry(FixedWorker::new(1)).build()?;
