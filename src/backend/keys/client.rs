@@ -70,6 +70,9 @@ pub struct Transaction<'a> {
     changes: BTreeMap<String, Option<String>>,
 }
 
+/// Runs a transaction once.
+type Attempt<'a, E> = dyn FnMut(&mut Transaction<'_>) -> Result<Outcome<()>, Fault<E>> + Send + 'a;
+
 /// The outcome of a run of a transaction.
 enum Outcome<T> {
     Done(T),
@@ -159,11 +162,7 @@ impl<K: KeyStore> Client<K> {
 
     /// Runs a transaction until it is done. What `body` finds, it keeps: so this is compiled once
     /// for all calls.
-    fn run<E: Send>(
-        &self,
-        deadline: &Deadline,
-        body: &mut (dyn FnMut(&mut Transaction<'_>) -> Result<Outcome<()>, Fault<E>> + Send),
-    ) -> Result<(), Fault<E>> {
+    fn run<E: Send>(&self, deadline: &Deadline, body: &mut Attempt<'_, E>) -> Result<(), Fault<E>> {
         let run = || {
             let store = self.store.current()?;
             let with_password_advice = |error| with_password_advice(error, store.password_file());

@@ -159,12 +159,8 @@ impl<D: Database> Client<D> {
         let mut transact = |session: &mut dyn Session| {
             session.begin(call.access)?;
             body(&mut Transaction { session, dialect: D::DIALECT })?;
-            if is_dry {
-                session.roll_back()?
-            } else {
-                session.commit()?
-            }
-            Ok(())
+            let end = if is_dry { session.roll_back() } else { session.commit() };
+            Ok(end?)
         };
         let mut result = Ok(());
         self.with_session(call.schema, deadline, &mut |session| {
