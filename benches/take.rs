@@ -344,9 +344,9 @@ fn fill_buffers<const N: usize>(criterion: &mut Criterion, threads: usize) {
     compare_fills::<N>(criterion, "fill", threads, side);
 }
 
-/// Compares fills of `N` at once with loops that write consecutive numbers: "own" ones, which share
-/// nothing, and "fetch_add", which claim each buffer's numbers from one counter. A fill in the order
-/// of all threads cannot do with less.
+/// Compares fills of `N` at once with loops that write consecutive numbers: those of "own" share
+/// nothing, and those of `fetch_add` claim each buffer's numbers from one counter. A fill in the
+/// order of all threads cannot do with less.
 fn compare_fills<const N: usize>(
     criterion: &mut Criterion,
     group: &str,

@@ -384,6 +384,7 @@ mod migration {}
 #[doc = include_str!("../docs/comparison.md")]
 mod comparison {}
 
+pub use engine::claim::ClaimedSpan;
 pub use engine::filler_signal::FillerState;
 pub use engine::limits::LeadLimit;
 pub use engine::status::Status;

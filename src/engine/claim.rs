@@ -2,10 +2,8 @@
 
 use std::num::NonZeroU64;
 
-use crate::engine::Engine;
-use crate::engine::TakeError;
-use crate::engine::by_kind;
 use crate::engine::timing::Timing as _;
+use crate::engine::{EXPIRY_STEP, Engine, TakeError, by_kind};
 use crate::support::integer::{Integer, LARGEST};
 use crate::uid::Uid;
 
@@ -27,6 +25,37 @@ pub struct Span {
     pub from: u64,
     /// The offset past the last one.
     pub to: u64,
+}
+
+/// A span of UIDs for a program that hands them out itself.
+///
+/// `uid` and the `length - 1` numbers after it are UIDs of the caller's, which nobody else gets. All
+/// but the first may be given only while [`UidGenerator::claims_end`](crate::UidGenerator::claims_end)
+/// is what it was before: they are too old then, or their generator has ended. To check that and
+/// the end of the span by one comparison, number them so that the last one comes directly before
+/// `end`, and give one only if its number is less than what `claims_end` holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClaimedSpan {
+    /// The first UID, which may be given whatever happens.
+    pub uid: Uid,
+    /// How many there are, at least one.
+    pub length: u64,
+    /// What `claims_end` held before the claim. It has been lowered by 65,536 or more if it is
+    /// another then.
+    pub end: u64,
+}
+
+impl ClaimedSpan {
+    /// Claims up to `count` UIDs that are there at once.
+    pub(crate) fn try_new(engine: &Engine, count: u64) -> Result<ClaimedSpan, TakeError> {
+        // Read before the claim, so that an expiry in between ends the claim as well.
+        let end = engine.claims_end();
+        if let Some((uid, length)) = engine.ring.try_claim_many(count.clamp(1, EXPIRY_STEP)) {
+            return Ok(ClaimedSpan { uid, length, end });
+        }
+        engine.try_take().map(|uid| ClaimedSpan { uid, length: 1, end })
+    }
 }
 
 const CACHE_LINE: usize = 64;

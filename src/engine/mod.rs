@@ -47,8 +47,11 @@ use crate::sync::{Arc, AtomicU64, Ordering, Parker};
 
 /// Each expiry lowers `claims_end` by this much. No span of a local taker's claim is longer, so
 /// one comparison tells whether the span is used up or has expired. At one expiry per
-/// microsecond, faster than the filler can run, `claims_end` would reach zero after nine years.
+/// microsecond, faster than the filler can run, `claims_end` would reach zero after two years.
 pub const EXPIRY_STEP: u64 = 1 << 16;
+/// What `claims_end` is at first. As many numbers follow as come before it: threads that share a
+/// span by an atomic add, in whatever language, go past its end.
+const FIRST_CLAIMS_END: u64 = 1 << 62;
 
 /// A kind of generator.
 #[derive(Debug)]
@@ -125,7 +128,7 @@ impl Engine {
         let engine = Engine {
             first_ticket: ring.cursor.position(),
             ring,
-            claims_end: CachePadded::new(AtomicU64::new(u64::MAX)),
+            claims_end: CachePadded::new(AtomicU64::new(FIRST_CLAIMS_END)),
             signal: CachePadded::new(signal),
             counters: CachePadded::default(),
             flags: CachePadded::default(),
@@ -279,6 +282,11 @@ impl Engine {
     pub fn claims_end(&self) -> u64 {
         // ORDERING: see `expire_claims`.
         self.claims_end.load(Ordering::Acquire)
+    }
+
+    /// The word that holds [`claims_end`](Engine::claims_end).
+    pub fn claims_end_word(&self) -> &AtomicU64 {
+        &self.claims_end
     }
 
     /// Whether a span whose next UID has this number is used up or has expired.

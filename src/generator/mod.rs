@@ -18,7 +18,7 @@ use std::fmt;
 use crate::engine::Engine;
 #[cfg(feature = "async")]
 use crate::engine::async_take::AsyncTake;
-use crate::engine::claim::Claim;
+use crate::engine::claim::{Claim, ClaimedSpan};
 #[cfg(doc)]
 use crate::engine::limits::LeadLimit;
 use crate::engine::status::Status;
@@ -28,7 +28,7 @@ use crate::generator::builder::Builder;
 use crate::generator::local::LocalTaker;
 use crate::generator::take_n::TakeN;
 use crate::layout::Layout;
-use crate::sync::Arc;
+use crate::sync::{Arc, AtomicU64};
 use crate::uid::Uid;
 
 /// Hands out unique UIDs to any number of threads.
@@ -264,6 +264,41 @@ impl UidGenerator {
     /// The iterator's items fail as [`take`](UidGenerator::take).
     pub fn take_n(&self, count: usize) -> TakeN<'_> {
         TakeN::new(&self.engine, count)
+    }
+
+    /// Claims up to `count` UIDs that follow one another, for a program that hands them out itself,
+    /// such as a binding to another language: a call there costs more than a UID. It never waits.
+    /// There may be fewer UIDs, and in exact time there is one. They count as taken.
+    ///
+    /// UIDs of one span that all threads share, each by an atomic add, are in order over all of
+    /// them, if nobody takes anything else from this generator before the span is used up or has
+    /// expired.
+    ///
+    /// ```
+    /// # use std::sync::atomic::Ordering;
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// # let uids = UidGenerator::builder().registry(FixedWorker::new(1)).build()?;
+    /// let span = uids.try_claim(100)?;
+    /// let (mut number, mut uid) = (span.end - span.length, span.uid.get());
+    /// while number < uids.claims_end().load(Ordering::Relaxed) {
+    ///     println!("{uid}");
+    ///     (number, uid) = (number + 1, uid + 1);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`try_take`](UidGenerator::try_take).
+    pub fn try_claim(&self, count: u32) -> Result<ClaimedSpan, TakeError> {
+        ClaimedSpan::try_new(&self.engine, count.into())
+    }
+
+    /// A word below which the numbers of a [claimed span](UidGenerator::try_claim) lie as long as
+    /// its UIDs may be given. It lives as long as a handle of this generator.
+    #[must_use]
+    pub fn claims_end(&self) -> &AtomicU64 {
+        self.engine.claims_end_word()
     }
 
     /// A taker for one thread, which claims many UIDs at once, 64 at first. It writes to shared

@@ -167,7 +167,7 @@ impl SegmentChain {
             if range.is_none() && ticket >= self.end() {
                 return Err(Unclaimed::Beyond);
             }
-            if self.cursor.claim_exactly(ticket).is_ok() {
+            if self.cursor.claim_exactly(ticket, 1).is_ok() {
                 return Ok((ticket, range));
             }
         }

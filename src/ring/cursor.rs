@@ -101,12 +101,12 @@ impl Cursor {
         self.next.load(Ordering::Relaxed)
     }
 
-    /// Claims `ticket` if it is the next one, else returns what is. It may also fail without a
-    /// reason.
-    pub fn claim_exactly(&self, ticket: u64) -> Result<(), u64> {
+    /// Claims `count` tickets from `ticket` on if that is the next one, else returns what is. It may
+    /// also fail without a reason.
+    pub fn claim_exactly(&self, ticket: u64, count: u64) -> Result<(), u64> {
         // ORDERING: as in `claim`; the swap checks that the ticket is still the next one.
         self.next
-            .compare_exchange_weak(ticket, ticket + 1, Ordering::Relaxed, Ordering::Relaxed)
+            .compare_exchange_weak(ticket, ticket + count, Ordering::Relaxed, Ordering::Relaxed)
             .map(drop)
     }
 

@@ -195,8 +195,24 @@ impl Ring {
             if base.is_none() && published != Some(ticket >> self.shift) {
                 return Err(Some(ticket >> self.shift));
             }
-            match self.cursor.claim_exactly(ticket) {
+            match self.cursor.claim_exactly(ticket, 1) {
                 Ok(()) => return Ok((ticket, base)),
+                Err(now) => ticket = now,
+            }
+        }
+    }
+
+    /// Claims up to `count` tickets of one block, of which it is known that they have UIDs. Returns
+    /// the first UID and how many there are. `None`, and nothing is claimed, if the next ticket does
+    /// not lie in the ready range.
+    pub fn try_claim_many(&self, count: u64) -> Option<(Uid, u64)> {
+        let range = self.front.read();
+        let mut ticket = self.cursor.next();
+        loop {
+            let base = self.known_base(range, ticket)?;
+            let end = ((ticket | self.max_offset) + 1).min(range.end).min(ticket + count);
+            match self.cursor.claim_exactly(ticket, end - ticket) {
+                Ok(()) => return Some((self.uid(ticket, base), end - ticket)),
                 Err(now) => ticket = now,
             }
         }

@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use jiff::Timestamp;
 use uidring::registry::FixedWorker;
 use uidring::{
-    Audience, BuildError, FieldOrder, Layout, RegistryError, TakeError, Uid, UidGenerator,
+    Audience, BuildError, ClaimedSpan, FieldOrder, Layout, RegistryError, TakeError, Uid,
+    UidGenerator,
 };
 use uidring_args::{build_on, check_build, with_causes};
 
@@ -98,6 +99,24 @@ impl Source for Uids {
 }
 
 impl Uids {
+    /// Claims up to `count` UIDs for the language to hand out. `None` if there are none now.
+    ///
+    /// # Errors
+    /// The generator has ended.
+    pub fn try_claim(&self, count: u32) -> Result<Option<ClaimedSpan>, Error> {
+        match self.generator.try_claim(count) {
+            Ok(span) => Ok(Some(span)),
+            Err(error) => tried(Err::<Uid, _>(error), failed).map(|_| None),
+        }
+    }
+
+    /// The word below which the numbers of claimed UIDs lie while they may be given. `None` in exact
+    /// time, where each UID is taken when it is needed. It lives as long as this value.
+    #[must_use]
+    pub fn claims_end(&self) -> Option<&AtomicU64> {
+        (!self.generator.status().exact_time).then(|| self.generator.claims_end())
+    }
+
     /// Opens a generator with a worker id of the caller's own, which no other generator may have.
     /// Without the option `state`, a restart may repeat UIDs.
     ///

@@ -1,5 +1,6 @@
 package io.uidring;
 
+import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.Objects;
 
@@ -58,6 +59,17 @@ final class Native {
     static native long fixedUids(long worker, String[] options);
 
     static native long takeUid(long handle);
+
+    /**
+     * Claims ids that are there at once, and writes how many there are and the number past the last
+     * one to an array.
+     *
+     * @return the first id, or 0 if there is none now
+     */
+    static native long claimUids(long handle, int count, long[] claimed);
+
+    /** The word that the numbers of claimed ids are compared with. Null in exact time. */
+    static native ByteBuffer claimsEnd(long handle);
 
     static native void fillUids(long handle, long[] uids);
 

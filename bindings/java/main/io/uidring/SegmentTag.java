@@ -58,7 +58,7 @@ public final class SegmentTag {
         Objects.requireNonNull(numbers, "the array is null");
         try {
             if (Waits.isVirtual()) {
-                waits.fill(numbers);
+                waits.fill(numbers, 0);
             } else {
                 Native.fillNumbers(handle, numbers);
             }

@@ -26,7 +26,7 @@ import java.util.Objects;
 public final class UidGenerator implements AutoCloseable {
     private final long handle;
     private final Memory memory;
-    private final Waits waits;
+    private final Claims claims;
 
     /**
      * What an id holds.
@@ -39,7 +39,7 @@ public final class UidGenerator implements AutoCloseable {
 
     private UidGenerator(long handle) {
         this.handle = handle;
-        waits = new Waits(Waits.Source.UIDS, handle);
+        claims = new Claims(handle, new Waits(Waits.Source.UIDS, handle));
         memory = Memory.ofOpened(this, handle);
     }
 
@@ -122,7 +122,7 @@ public final class UidGenerator implements AutoCloseable {
      */
     public long take() {
         try {
-            return Waits.isVirtual() ? waits.take() : Native.takeUid(handle);
+            return claims.take();
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -139,11 +139,7 @@ public final class UidGenerator implements AutoCloseable {
     public void fill(long[] uids) {
         Objects.requireNonNull(uids, "the array is null");
         try {
-            if (Waits.isVirtual()) {
-                waits.fill(uids);
-            } else {
-                Native.fillUids(handle, uids);
-            }
+            claims.fill(uids);
         } finally {
             Reference.reachabilityFence(this);
         }

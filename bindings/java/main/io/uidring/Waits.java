@@ -204,9 +204,9 @@ final class Waits {
         }
     }
 
-    /** Fills an array. After each few numbers, those that wait have their turn. */
-    void fill(long[] array) {
-        int filled = 0;
+    /** Fills an array from an element on. After each few numbers, those that wait have their turn. */
+    void fill(long[] array, int from) {
+        int filled = from;
         try {
             while (filled < array.length) {
                 array[filled] = take();

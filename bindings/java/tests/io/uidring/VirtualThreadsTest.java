@@ -33,7 +33,7 @@ final class VirtualThreadsTest {
         assumeTrue(Runtime.version().feature() >= 21, "Java has virtual threads from 21 on");
     }
 
-    private static Thread start(Runnable body) {
+    static Thread start(Runnable body) {
         try {
             return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class)
                     .invoke(null, body);
