@@ -376,6 +376,20 @@ impl Model {
         }
     }
 
+    /// Claims up to `count` UIDs that are there, as `UidGenerator::try_claim` does.
+    ///
+    /// # Panics
+    ///
+    /// When a UID lies beyond the last.
+    pub fn try_claim_many(&self, count: u64) {
+        let start = self.history.start();
+        let (first, length) = self.ring.try_claim_many(count).map_or((1, 0), |(uid, length)| {
+            assert!((1..=count).contains(&length), "{length} UIDs for {count}");
+            (uid.get(), length)
+        });
+        self.history.end(start, (first..first + length).map(|uid| Uid::try_from(uid).unwrap()));
+    }
+
     /// Claims `count` tickets for [`use_up`](Model::use_up).
     pub fn claim(&self, count: u64) -> Claim {
         Claim { start: self.history.start(), next: self.ring.cursor.claim(count), count }

@@ -63,6 +63,20 @@ fn fill_take() {
     });
 }
 
+/// Claims of several UIDs from the ready range, against single takes that move it on.
+#[test]
+fn claim_take() {
+    explore("claim_take", Some(3), || {
+        let model = Model::new(2, MANY);
+        let other = model.spawn(|model| model.takes(3));
+        model.try_claim_many(2);
+        model.try_claim_many(2);
+        other.join().unwrap();
+        model.try_claim_many(2);
+        model.check();
+    });
+}
+
 /// The filler follows a taker on a full ring and overwrites the blocks that the taker has used up.
 #[test]
 fn take_refill() {

@@ -7,6 +7,7 @@ mod folder;
 #[path = "../common/size.rs"]
 mod size;
 
+mod claimed_spans;
 mod exact_time;
 mod nothing_wasted;
 mod shutdown;

@@ -1,6 +1,7 @@
 //! The scenarios. `verify/shuttle/run` runs them.
 
 #[cfg(uidring_shuttle)]
+mod claims;
 mod leases;
 #[cfg(uidring_shuttle)]
 mod limits;
