@@ -51,7 +51,7 @@ use crate::sync::{Arc, AtomicU64, Ordering, Parker};
 pub const EXPIRY_STEP: u64 = 1 << 16;
 /// What `claims_end` is at first. As many numbers follow as come before it: threads that share a
 /// span by an atomic add, in whatever language, go past its end.
-const FIRST_CLAIMS_END: u64 = 1 << 62;
+pub const FIRST_CLAIMS_END: u64 = 1 << 62;
 
 /// A kind of generator.
 #[derive(Debug)]

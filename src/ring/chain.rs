@@ -173,6 +173,21 @@ impl SegmentChain {
         }
     }
 
+    /// Claims up to `count` tickets of the ready range. `None`, and nothing is claimed, if the next
+    /// ticket does not lie in it.
+    pub fn try_claim_many(&self, count: u64) -> Option<(Range<u64>, ReadyRange)> {
+        let range = self.shared.front.read();
+        let mut ticket = self.cursor.next();
+        while range.holds(ticket) {
+            let end = range.end.min(ticket.saturating_add(count));
+            match self.cursor.claim_exactly(ticket, end - ticket) {
+                Ok(()) => return Some((ticket..end, range)),
+                Err(now) => ticket = now,
+            }
+        }
+        None
+    }
+
     /// The distance from one number to the next.
     #[inline]
     pub fn delta(&self) -> u64 {

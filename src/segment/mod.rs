@@ -77,6 +77,7 @@ pub use source::sql::{Leaf, Own, SqlSegments, TinyId, TinyIdDatabase, TinyIdSegm
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub(crate) use source::sql::{SegmentTable, SegmentTables};
 pub use source::{Segment, SegmentAdmin, SegmentSource, Tag, TagChange, TagRecord, TinyIdToken};
+pub use tag::claim::ClaimedNumbers;
 #[cfg(feature = "series")]
 pub(crate) use take::batch::Batch;
 pub use take::generator::SegmentGenerator;

@@ -6,5 +6,6 @@ mod rows;
 #[path = "../common/size.rs"]
 mod size;
 
+mod claimed;
 mod numbers;
 mod waiting;

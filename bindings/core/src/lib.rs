@@ -21,9 +21,8 @@ pub use masked::{MaskedIds, OpaqueIds};
 pub use numbers::{Numbers, TagNumbers};
 pub use options::{OptionList, option_example, options_of};
 pub use series::{Issued, SeriesStore};
-pub use source::Source;
+pub use source::{Claimed, Source};
 pub use store::{Close, Open};
-pub use uidring::ClaimedSpan;
 pub use uidring_args::without_passwords;
 pub use uids::{Parts, Uids, not_an_id};
 /// For a copy of the text of keys, which is overwritten when it is dropped.

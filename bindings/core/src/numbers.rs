@@ -1,10 +1,13 @@
 //! [`Numbers`], the dense numbers of a store.
 
-use uidring::segment::{self, Number, SegmentGenerator, Segments};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use uidring::segment::{self, ClaimedNumbers, Number, SegmentGenerator, Segments};
 
 use crate::error::Error;
 use crate::options::{self, LoadOptions, NewTag, SegmentOptions};
-use crate::source::{Source, fill, tried};
+use crate::source::{Claimed, Source, fill, tried};
 use crate::status;
 use crate::store::{Close, Open, open_store};
 
@@ -13,11 +16,19 @@ use crate::store::{Close, Open, open_store};
 pub struct Numbers {
     segments: Segments,
     table: uidring_args::Table,
+    /// Whether a language may claim numbers. Not where `max_in_memory` says how many there may be:
+    /// those that were claimed would come on top.
+    may_claim: bool,
 }
 
 /// The numbers of one tag.
 #[derive(Clone, Debug)]
-pub struct TagNumbers(SegmentGenerator);
+pub struct TagNumbers {
+    numbers: SegmentGenerator,
+    may_claim: bool,
+    /// What the language has claimed last.
+    claimed: Arc<Mutex<Option<ClaimedNumbers>>>,
+}
 
 impl Open for Numbers {
     fn open(address: &str, options: &[(&str, &str)]) -> Result<Numbers, Error> {
@@ -25,7 +36,9 @@ impl Open for Numbers {
         let loading = &options.loading;
         let store = open_store(address, Some(loading.timeout))?;
         let source = store.segments_in(options.table.into())?;
-        Ok(Numbers { segments: builder(loading).source(source).build()?, table: options.table })
+        let segments = builder(loading).source(source).build()?;
+        let may_claim = loading.max_in_memory.is_none();
+        Ok(Numbers { segments, table: options.table, may_claim })
     }
 }
 
@@ -43,7 +56,7 @@ impl Numbers {
     pub fn create(&self, tag: &str, options: &[(&str, &str)]) -> Result<TagNumbers, Error> {
         let options: NewTag = options::parse(options)?;
         self.table.check_step(tag, options.tag.has_step())?;
-        Ok(TagNumbers(self.segments.create(tag, options.tag.tag()).map_err(about_segments)?))
+        Ok(self.of(self.segments.create(tag, options.tag.tag()).map_err(about_segments)?))
     }
 
     /// The numbers of a tag that is there.
@@ -51,22 +64,40 @@ impl Numbers {
     /// # Errors
     /// The store has no such tag, or cannot be used.
     pub fn tag(&self, tag: &str) -> Result<TagNumbers, Error> {
-        Ok(TagNumbers(self.segments.tag(tag).map_err(about_segments)?))
+        Ok(self.of(self.segments.tag(tag).map_err(about_segments)?))
+    }
+
+    fn of(&self, numbers: SegmentGenerator) -> TagNumbers {
+        TagNumbers { numbers, may_claim: self.may_claim, claimed: Arc::default() }
     }
 }
 
 impl TagNumbers {
+    fn claimed(&self) -> MutexGuard<'_, Option<ClaimedNumbers>> {
+        // Nothing panics while it is locked.
+        self.claimed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives back what is left of the last claim, of which the first `used` were given, at least
+    /// one.
+    pub fn give_back(&self, used: u64) {
+        let claimed = self.claimed().take();
+        if let Some(claimed) = claimed {
+            self.numbers.give_back(claimed, used);
+        }
+    }
+
     /// The name of the tag.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.0.tag()
+        self.numbers.tag()
     }
 }
 
 impl Source for TagNumbers {
     #[inline]
     fn take(&self) -> Result<u64, Error> {
-        match self.0.take() {
+        match self.numbers.take() {
             Ok(number) => Ok(number.get()),
             Err(error) => Err(about_segments(error)),
         }
@@ -74,15 +105,15 @@ impl Source for TagNumbers {
 
     #[inline]
     fn try_take(&self) -> Result<Option<u64>, Error> {
-        tried(self.0.try_take(), about_segments)
+        tried(self.numbers.try_take(), about_segments)
     }
 
     async fn take_async(&self) -> Result<u64, Error> {
-        self.0.take_async().await.map(Number::get).map_err(about_segments)
+        self.numbers.take_async().await.map(Number::get).map_err(about_segments)
     }
 
     fn fill(&self, buffer: &mut [u64]) -> Result<(), (usize, Error)> {
-        let filled = fill(buffer, Number::MIN, |numbers| self.0.fill(numbers));
+        let filled = fill(buffer, Number::MIN, |numbers| self.numbers.fill(numbers));
         filled.map_err(|(filled, error)| (filled, about_segments(error)))
     }
 
@@ -91,8 +122,23 @@ impl Source for TagNumbers {
         usize::MAX
     }
 
+    fn try_claim(&self, count: u32) -> Result<Option<Claimed>, Error> {
+        match self.numbers.try_claim(count) {
+            Ok(claimed) => {
+                let ClaimedNumbers { first, length, step, end, .. } = claimed;
+                *self.claimed() = Some(claimed);
+                Ok(Some(Claimed { first: first.get(), length, step, end }))
+            }
+            Err(error) => tried(Err::<Number, _>(error), about_segments).map(|_| None),
+        }
+    }
+
+    fn claims_end(&self) -> Option<&AtomicU64> {
+        self.may_claim.then(|| self.numbers.claims_end())
+    }
+
     fn status(&self) -> String {
-        status::tag(self.0.tag(), &self.0.status())
+        status::tag(self.numbers.tag(), &self.numbers.status())
     }
 }
 

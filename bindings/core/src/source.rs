@@ -1,11 +1,26 @@
 //! [`Source`]: what numbers are taken from.
 
+use std::sync::atomic::AtomicU64;
+
 use uidring::{FillError, TakeError};
 
 use crate::error::Error;
 
 /// Ids that are taken from the library at once to be copied to a caller's buffer.
 const AT_ONCE: usize = 512;
+
+/// Numbers for the language to hand out, as a [`ClaimedSpan`](uidring::ClaimedSpan) explains.
+#[derive(Clone, Copy, Debug)]
+pub struct Claimed {
+    /// The first number, which may be given whatever happens.
+    pub first: u64,
+    /// How many there are, at least one.
+    pub length: u64,
+    /// The distance from one to the next.
+    pub step: u64,
+    /// What `claims_end` held before the claim.
+    pub end: u64,
+}
 
 /// A generator of UIDs, or a tag.
 pub trait Source: Clone + Send + Sync + 'static {
@@ -30,6 +45,16 @@ pub trait Source: Clone + Send + Sync + 'static {
     /// As [`take`](Source::take), with how many numbers from the start of the buffer are new and
     /// the caller's to use.
     fn fill(&self, buffer: &mut [u64]) -> Result<(), (usize, Error)>;
+
+    /// Claims up to `count` numbers for the language to hand out. `None` if there are none now.
+    ///
+    /// # Errors
+    /// The generator has ended.
+    fn try_claim(&self, count: u32) -> Result<Option<Claimed>, Error>;
+
+    /// The word that claimed numbers are compared with, which lives as long as this value. `None` if
+    /// numbers are not claimed.
+    fn claims_end(&self) -> Option<&AtomicU64>;
 
     /// How many numbers [`fill`](Source::fill) gives now without a long wait.
     fn available(&self) -> usize;

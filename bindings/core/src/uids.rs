@@ -15,7 +15,7 @@ use uidring_args::{build_on, check_build, with_causes};
 
 use crate::error::Error;
 use crate::options::{self, UidOptions};
-use crate::source::{Source, fill, tried};
+use crate::source::{Claimed, Source, fill, tried};
 use crate::status;
 use crate::store::{Close, Open, open_store};
 
@@ -93,30 +93,26 @@ impl Source for Uids {
         usize::try_from(self.generator.status().available).unwrap_or(usize::MAX)
     }
 
+    fn try_claim(&self, count: u32) -> Result<Option<Claimed>, Error> {
+        match self.generator.try_claim(count) {
+            Ok(ClaimedSpan { uid, length, end, .. }) => {
+                Ok(Some(Claimed { first: uid.get(), length, step: 1, end }))
+            }
+            Err(error) => tried(Err::<Uid, _>(error), failed).map(|_| None),
+        }
+    }
+
+    /// `None` in exact time, where each UID is taken when it is needed.
+    fn claims_end(&self) -> Option<&AtomicU64> {
+        (!self.generator.status().exact_time).then(|| self.generator.claims_end())
+    }
+
     fn status(&self) -> String {
         status::uids(&self.generator.status(), &self.layout())
     }
 }
 
 impl Uids {
-    /// Claims up to `count` UIDs for the language to hand out. `None` if there are none now.
-    ///
-    /// # Errors
-    /// The generator has ended.
-    pub fn try_claim(&self, count: u32) -> Result<Option<ClaimedSpan>, Error> {
-        match self.generator.try_claim(count) {
-            Ok(span) => Ok(Some(span)),
-            Err(error) => tried(Err::<Uid, _>(error), failed).map(|_| None),
-        }
-    }
-
-    /// The word below which the numbers of claimed UIDs lie while they may be given. `None` in exact
-    /// time, where each UID is taken when it is needed. It lives as long as this value.
-    #[must_use]
-    pub fn claims_end(&self) -> Option<&AtomicU64> {
-        (!self.generator.status().exact_time).then(|| self.generator.claims_end())
-    }
-
     /// Opens a generator with a worker id of the caller's own, which no other generator may have.
     /// Without the option `state`, a restart may repeat UIDs.
     ///

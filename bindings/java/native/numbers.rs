@@ -13,7 +13,7 @@ use crate::methods::Method;
 use crate::takes;
 use crate::texts::{JStrings, Options, text};
 
-pub(crate) fn methods() -> [Method; 7] {
+pub(crate) fn methods() -> [Method; 10] {
     [
         Method(
             "openSegments",
@@ -23,6 +23,13 @@ pub(crate) fn methods() -> [Method; 7] {
         Method("createTag", "(JLjava/lang/String;[Ljava/lang/String;)J", create as *mut c_void),
         Method("findTag", "(JLjava/lang/String;)J", find as *mut c_void),
         Method("takeNumber", "(J)J", takes::take::<TagNumbers> as *mut c_void),
+        Method("claimNumbers", "(JI[J)J", takes::claim::<TagNumbers> as *mut c_void),
+        Method(
+            "tagClaimsEnd",
+            "(J)Ljava/nio/ByteBuffer;",
+            takes::claims_end::<TagNumbers> as *mut c_void,
+        ),
+        Method("giveBackNumbers", "(JJ)V", give_back as *mut c_void),
         Method("fillNumbers", "(J[J)V", takes::fill::<TagNumbers> as *mut c_void),
         Method("tagStatus", "(J)Ljava/lang/String;", takes::status::<TagNumbers> as *mut c_void),
         Method("closeSegments", "(J)V", handles::close::<Numbers> as *mut c_void),
@@ -53,4 +60,14 @@ extern "system" fn find<'local>(
     // SAFETY: as in `create`.
     let numbers = unsafe { value::<Numbers>(handle) };
     call(&mut env, |env| Ok(into_handle(numbers.tag(&text(env, &tag)?)?)))
+}
+
+/// Gives back what is left of the last claim, of which so many were given.
+extern "system" fn give_back(mut env: EnvUnowned<'_>, _: JClass<'_>, handle: jlong, used: jlong) {
+    // SAFETY: as in `create`.
+    let numbers = unsafe { value::<TagNumbers>(handle) };
+    call(&mut env, |_| {
+        numbers.give_back(used.cast_unsigned());
+        Ok(())
+    });
 }

@@ -1,9 +1,11 @@
 //! Takes of ids and numbers that may wait in this library.
 
+use std::sync::atomic::AtomicU64;
+
 use jni::EnvUnowned;
-use jni::objects::{JClass, JLongArray, JString};
-use jni::sys::jlong;
-use uidring_bindings::{Source, guarded};
+use jni::objects::{JByteBuffer, JClass, JLongArray, JString};
+use jni::sys::{jint, jlong};
+use uidring_bindings::{Claimed, Source, guarded};
 
 use crate::errors::{Failure, call, throw_error};
 use crate::handles::value;
@@ -55,6 +57,41 @@ pub(crate) extern "system" fn fill<'local, S: Source>(
         }
         Ok(())
     });
+}
+
+/// Claims numbers for Java to hand out. Returns the first, and writes to an array how many there
+/// are, the number past the last one, and the distance between two. 0 if there is none now.
+pub(crate) extern "system" fn claim<'local, S: Source>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+    count: jint,
+    written: JLongArray<'local>,
+) -> jlong {
+    // SAFETY: as in `take`.
+    let source = unsafe { value::<S>(handle) };
+    call(&mut env, |env| {
+        let Some(claimed) = source.try_claim(count.cast_unsigned())? else { return Ok(0) };
+        let Claimed { first, length, end, step } = claimed;
+        written.set_region(env, 0, &[length, end, step].map(u64::cast_signed))?;
+        Ok(first.cast_signed())
+    })
+}
+
+/// The word that Java compares claimed numbers with. Null if numbers are not claimed.
+pub(crate) extern "system" fn claims_end<'local, S: Source>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+) -> JByteBuffer<'local> {
+    // SAFETY: as in `take`.
+    let source = unsafe { value::<S>(handle) };
+    call(&mut env, |env| {
+        let Some(word) = source.claims_end() else { return Ok(JByteBuffer::default()) };
+        // SAFETY: the word lives as long as the handle, and the Java object that has the buffer
+        // keeps that alive. Java only reads the word, as an atomic.
+        Ok(unsafe { env.new_direct_byte_buffer(word.as_ptr().cast(), size_of::<AtomicU64>()) }?)
+    })
 }
 
 /// The state, for operators.

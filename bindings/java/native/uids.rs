@@ -1,11 +1,10 @@
 //! Time-ordered ids.
 
 use std::ffi::c_void;
-use std::sync::atomic::AtomicU64;
 
 use jni::EnvUnowned;
-use jni::objects::{JByteBuffer, JClass, JLongArray, JString};
-use jni::sys::{jint, jlong};
+use jni::objects::{JClass, JLongArray, JString};
+use jni::sys::jlong;
 use uidring_bindings::{Error, Uids};
 
 use crate::errors::call;
@@ -23,8 +22,12 @@ pub(crate) fn methods() -> [Method; 12] {
         ),
         Method("fixedUids", "(J[Ljava/lang/String;)J", fixed as *mut c_void),
         Method("takeUid", "(J)J", takes::take::<Uids> as *mut c_void),
-        Method("claimUids", "(JI[J)J", claim as *mut c_void),
-        Method("claimsEnd", "(J)Ljava/nio/ByteBuffer;", claims_end as *mut c_void),
+        Method("claimUids", "(JI[J)J", takes::claim::<Uids> as *mut c_void),
+        Method(
+            "uidClaimsEnd",
+            "(J)Ljava/nio/ByteBuffer;",
+            takes::claims_end::<Uids> as *mut c_void,
+        ),
         Method("fillUids", "(J[J)V", takes::fill::<Uids> as *mut c_void),
         Method("parts", "(JJ)[J", parts as *mut c_void),
         Method("layout", "(J)Ljava/lang/String;", layout as *mut c_void),
@@ -46,40 +49,6 @@ extern "system" fn fixed<'local>(
             .map_err(|_| Error::argument(format!("a worker id is not negative, as {worker} is")))?;
         let options = Options::read(env, &options)?;
         Ok(into_handle(Uids::fixed(worker, &options.pairs())?))
-    })
-}
-
-/// Claims ids for Java to hand out. Returns the first, and writes how many there are and the number
-/// past the last one to an array. 0 if there is none now.
-extern "system" fn claim<'local>(
-    mut env: EnvUnowned<'local>,
-    _: JClass<'local>,
-    handle: jlong,
-    count: jint,
-    claimed: JLongArray<'local>,
-) -> jlong {
-    // SAFETY: as in `parts`.
-    let uids = unsafe { value::<Uids>(handle) };
-    call(&mut env, |env| {
-        let Some(span) = uids.try_claim(count.cast_unsigned())? else { return Ok(0) };
-        claimed.set_region(env, 0, &[span.length, span.end].map(u64::cast_signed))?;
-        Ok(span.uid.get().cast_signed())
-    })
-}
-
-/// The word with which Java compares the numbers of claimed ids. Null if ids are not claimed.
-extern "system" fn claims_end<'local>(
-    mut env: EnvUnowned<'local>,
-    _: JClass<'local>,
-    handle: jlong,
-) -> JByteBuffer<'local> {
-    // SAFETY: as in `parts`.
-    let uids = unsafe { value::<Uids>(handle) };
-    call(&mut env, |env| {
-        let Some(word) = uids.claims_end() else { return Ok(JByteBuffer::default()) };
-        // SAFETY: the word lives as long as the handle, which the Java object that keeps the buffer
-        // keeps alive. Java only reads it, as an atomic.
-        Ok(unsafe { env.new_direct_byte_buffer(word.as_ptr().cast(), size_of::<AtomicU64>()) }?)
     })
 }
 

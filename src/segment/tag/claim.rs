@@ -22,6 +22,27 @@ pub struct Numbers {
     pub delta: u64,
 }
 
+/// Numbers of a tag for a program that hands them out itself: `first`, and `length - 1` more, each
+/// `step` above the one before. They are that program's, and nobody else gets them.
+///
+/// All but the first may be given only while
+/// [`SegmentGenerator::claims_end`](crate::segment::SegmentGenerator::claims_end) is what it was
+/// before, as with a [`ClaimedSpan`](crate::ClaimedSpan).
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ClaimedNumbers {
+    /// The first number, which may be given whatever happens.
+    pub first: Number,
+    /// How many there are, at least one.
+    pub length: u64,
+    /// The distance from one to the next.
+    pub step: u64,
+    /// What `claims_end` held before the claim.
+    pub end: u64,
+    /// The ticket of the first.
+    pub(crate) ticket: u64,
+}
+
 /// The most tickets that are claimed together. Local takers rely on it.
 pub const LONGEST: u64 = crate::engine::EXPIRY_STEP;
 

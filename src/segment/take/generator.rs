@@ -14,13 +14,14 @@ use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::loader::running::Running;
 use crate::segment::load::status::SegmentStatus;
 #[cfg(feature = "async")]
+use crate::segment::tag::claim::ClaimedNumbers;
 use crate::segment::tag::engine::{TagEngine, is_worth_waiting};
 #[cfg(feature = "series")]
 use crate::segment::take::batch::Batch;
 use crate::segment::take::local::Handle;
 use crate::segment::take::local::SegmentTakeN;
 use crate::segment::take::local::SegmentTaker;
-use crate::sync::Arc;
+use crate::sync::{Arc, AtomicU64};
 
 /// Hands out the numbers of one tag to any number of threads: small, and with few gaps.
 ///
@@ -221,6 +222,34 @@ impl SegmentGenerator {
             }
         }
         Ok(())
+    }
+
+    /// Claims up to `count` numbers for a program that hands them out itself, such as a binding to
+    /// another language. It never waits, and there may be fewer numbers. They count as taken.
+    ///
+    /// As with [`UidGenerator::try_claim`](crate::UidGenerator::try_claim), threads that share them
+    /// are in order if nobody takes anything else meanwhile. What is left
+    /// [goes back](SegmentGenerator::give_back) before a shutdown, or is lost.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_take`](SegmentGenerator::try_take).
+    pub fn try_claim(&self, count: u32) -> Result<ClaimedNumbers, TakeError> {
+        self.handle.tag.engine.try_claim(count.into())
+    }
+
+    /// Gives back what is left of claimed numbers, of which the first `used` were given, at least
+    /// one. They come again if nobody has taken a number since, and are lost otherwise.
+    #[allow(clippy::needless_pass_by_value)] // what is given back is the caller's no more
+    pub fn give_back(&self, claimed: ClaimedNumbers, used: u64) {
+        self.handle.tag.engine.give_back_claimed(&claimed, used);
+    }
+
+    /// A word below which the numbers of a [claim](SegmentGenerator::try_claim) lie, in the way of
+    /// [`UidGenerator::claims_end`](crate::UidGenerator::claims_end).
+    #[must_use]
+    pub fn claims_end(&self) -> &AtomicU64 {
+        self.handle.tag.engine.claims_end_word()
     }
 
     /// Takes `count` numbers, one with each call of the iterator's `next`. They strictly increase,

@@ -13,11 +13,11 @@ use std::time::Duration;
 use crate::clock::Stopwatch;
 #[cfg(feature = "async")]
 use crate::engine::wait_queue::WaitQueue;
-use crate::engine::{EXPIRY_STEP, SegmentFailure, TakeError};
+use crate::engine::{EXPIRY_STEP, FIRST_CLAIMS_END, SegmentFailure, TakeError};
 use crate::number::Number;
 use crate::ring::chain::{Found, ReadyRange, SegmentChain, Unclaimed};
 use crate::ring::cursor::{Ended, is_closed};
-use crate::segment::tag::claim::{Claim, LONGEST, Numbers};
+use crate::segment::tag::claim::{Claim, ClaimedNumbers, LONGEST, Numbers};
 use crate::segment::tag::request_list::{Entry, RequestList};
 use crate::segment::tag::supply::Supply;
 use crate::sync::Counter;
@@ -83,7 +83,7 @@ impl TagEngine {
     pub fn new(requests: Arc<RequestList>, max_wait: Duration) -> TagEngine {
         TagEngine {
             chain: SegmentChain::default(),
-            claims_end: AtomicU64::new(u64::MAX),
+            claims_end: AtomicU64::new(FIRST_CLAIMS_END),
             entry: Entry::default(),
             requests,
             supply: Mutex::default(),
@@ -320,6 +320,34 @@ impl TagEngine {
         self.try_take_slowly(claimed)
     }
 
+    /// Claims up to `count` numbers that are there at once, for a program that hands them out.
+    pub fn try_claim(&self, count: u64) -> Result<ClaimedNumbers, TakeError> {
+        // Read before the claim, so that an expiry in between ends the claim as well.
+        let end = self.claims_end();
+        if let Some((tickets, range)) = self.chain.try_claim_many(count.clamp(1, LONGEST))
+            && let Some(numbers) = self.numbers(tickets.start, tickets.end, range.origin)
+        {
+            let Numbers { first, count: length, delta: step } = numbers;
+            let first = Number::from_nonzero(first);
+            return Ok(ClaimedNumbers { first, length, step, end, ticket: tickets.start });
+        }
+        let first = self.try_take()?;
+        Ok(ClaimedNumbers { first, length: 1, step: self.chain.delta(), end, ticket: 0 })
+    }
+
+    /// Takes back what is left of a claim of which so many were used.
+    pub fn give_back_claimed(&self, claimed: &ClaimedNumbers, used: u64) {
+        // As what a local taker gives back.
+        if self.claims_end() == claimed.end
+            && self.chain.cursor.ended().is_none()
+            && (1..claimed.length).contains(&used)
+        {
+            let tickets = claimed.ticket + used..claimed.ticket + claimed.length;
+            let origin = self.chain.origin(claimed.ticket, claimed.first.get());
+            self.give_back([(tickets, origin)].into_iter());
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn try_take_slowly(
@@ -427,6 +455,11 @@ impl TagEngine {
     fn expire_claims(&self) {
         // ORDERING: Release, as in the generator's engine.
         self.claims_end.fetch_sub(EXPIRY_STEP, Ordering::Release);
+    }
+
+    /// The word that holds [`claims_end`](TagEngine::claims_end).
+    pub fn claims_end_word(&self) -> &AtomicU64 {
+        &self.claims_end
     }
 
     /// The number past the last UID of a claim made from now on.

@@ -7,17 +7,17 @@ import java.nio.ByteOrder;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Ids that all threads of Java share: one call of the native library claims many of them, and a
- * take is an atomic add here.
+ * The ids of a generator, or the numbers of a tag, that all threads of Java share: one call of the
+ * native library claims many of them, and a take is an atomic add here.
  *
  * <pre>
- *   number    end - length                                 end
+ *   place     end - length                                 end
  *             ├───────────────────────────────────────────┤
  *   id        first                      ▲ next            what the library's word holds
  * </pre>
  *
- * <p>The ids of a claim are numbered so that the last one comes directly before the number that the
- * library's word holds. The library lowers the word when the ids have become too old, or the
+ * <p>The places of a claim are counted so that the last one comes directly before the number that
+ * the library's word holds. The library lowers the word when the ids have become too old, or the
  * generator has ended. So one comparison says whether an id may be given.
  *
  * <p>A take that begins after another has returned gives the larger id. Within a claim the add sees
@@ -48,21 +48,34 @@ final class Claims {
     }
 
     private static final class Claim {
-        /** The number of the next id. Takes that find nothing count on. */
+        /** The next place. Takes that find nothing count on. */
         volatile long next;
 
-        /** The difference between an id and its number. The sum may wrap. */
-        final long shift;
+        /** The first place, and its id. */
+        final long start;
 
+        final long first;
+
+        /** The distance from one id to the next. */
+        final long step;
+
+        /** The place past the last. */
         final long end;
 
-        Claim(long next, long shift, long end) {
-            this.next = next;
-            this.shift = shift;
+        Claim(long first, long step, long start, long end) {
+            next = start;
+            this.first = first;
+            this.step = step;
+            this.start = start;
             this.end = end;
+        }
+
+        long id(long place) {
+            return first + (place - start) * step;
         }
     }
 
+    private final Waits.Source source;
     private final long handle;
     private final Waits waits;
 
@@ -80,30 +93,31 @@ final class Claims {
     /** How many calls take from the library directly. Under the lock. */
     private int direct;
 
-    /** The length and the end of what was claimed last. Under the lock. */
-    private final long[] claimed = new long[2];
+    /** The length, the end and the step of what was claimed last. Under the lock. */
+    private final long[] claimed = new long[3];
 
-    Claims(long handle, Waits waits) {
+    Claims(Waits.Source source, long handle) {
+        this.source = source;
         this.handle = handle;
-        this.waits = waits;
-        word = Native.claimsEnd(handle);
+        waits = new Waits(source, handle);
+        word = source.claimsEnd(handle);
         long end = word == null ? 0 : end();
-        claim = new Claim(end, 0, end);
+        claim = new Claim(0, 0, end, end);
     }
 
     long take() {
         if (word == null) {
             return takeDirectly();
         }
-        long uid = tryTake();
-        return uid != 0 ? uid : takeSlowly();
+        long id = tryTake();
+        return id != 0 ? id : takeSlowly();
     }
 
     /** An id of the claim, or 0 if it has none. */
     private long tryTake() {
         Claim claim = this.claim;
-        long number = (long) NEXT.getAndAdd(claim, 1L);
-        return number < end() ? number + claim.shift : 0;
+        long place = (long) NEXT.getAndAdd(claim, 1L);
+        return place < end() ? claim.id(place) : 0;
     }
 
     private long end() {
@@ -114,12 +128,12 @@ final class Claims {
         lock.lock();
         try {
             // Another thread may have claimed meanwhile.
-            long uid = tryTake();
-            if (uid == 0) {
-                uid = claim(1);
+            long id = tryTake();
+            if (id == 0) {
+                id = claim(1);
             }
-            if (uid != 0) {
-                return uid;
+            if (id != 0) {
+                return id;
             }
             direct++;
         } finally {
@@ -133,7 +147,7 @@ final class Claims {
     }
 
     private long takeDirectly() {
-        return Waits.isVirtual() ? waits.take() : Native.takeUid(handle);
+        return Waits.isVirtual() ? waits.take() : source.take(handle);
     }
 
     /**
@@ -147,13 +161,31 @@ final class Claims {
         }
         // What expires is lost, so a program that takes seldom claims one id at a time.
         length = end() == claim.end ? Math.min(2 * length, LONGEST) : 1;
-        long uid = Native.claimUids(handle, Math.max(length, least), claimed);
-        if (uid != 0) {
-            long end = claimed[1];
-            long number = end - claimed[0];
-            claim = new Claim(number + 1, uid - number, end);
+        long id = source.claim(handle, Math.max(length, least), claimed);
+        if (id != 0) {
+            Claim next = new Claim(id, claimed[2], claimed[1] - claimed[0], claimed[1]);
+            // Before others see it: the first id is the caller's.
+            next.next++;
+            claim = next;
         }
-        return uid;
+        return id;
+    }
+
+    /**
+     * Gives back what is left, before the end of the tag. From now on ids are taken directly.
+     */
+    void giveBack() {
+        lock.lock();
+        try {
+            direct++;
+            // No take finds a place after that.
+            long next = (long) NEXT.getAndAdd(claim, claim.end - claim.start);
+            if (claim.start < next && next < end()) {
+                source.giveBack(handle, next - claim.start);
+            }
+        } finally {
+            lock.unlock();
+        }
     }
 
     private void leave() {
@@ -162,17 +194,17 @@ final class Claims {
         lock.unlock();
     }
 
-    void fill(long[] uids) {
+    void fill(long[] ids) {
         if (word == null) {
-            fillDirectly(uids, 0);
+            fillDirectly(ids, 0);
             return;
         }
-        int filled = fillFromClaim(uids, 0);
-        while (filled < uids.length) {
-            int more = fillFromNextClaim(uids, filled);
+        int filled = fillFromClaim(ids, 0);
+        while (filled < ids.length) {
+            int more = fillFromNextClaim(ids, filled);
             if (more == 0) {
                 try {
-                    fillDirectly(uids, filled);
+                    fillDirectly(ids, filled);
                 } finally {
                     leave();
                 }
@@ -183,13 +215,13 @@ final class Claims {
     }
 
     /** Writes ids of the claim to the elements from this one on. Returns how many. */
-    private int fillFromClaim(long[] uids, int from) {
+    private int fillFromClaim(long[] ids, int from) {
         Claim claim = this.claim;
-        int wanted = uids.length - from;
-        long number = (long) NEXT.getAndAdd(claim, (long) wanted);
-        int count = (int) Math.max(0, Math.min(wanted, end() - number));
+        int wanted = ids.length - from;
+        long place = (long) NEXT.getAndAdd(claim, (long) wanted);
+        int count = (int) Math.max(0, Math.min(wanted, end() - place));
         for (int i = 0; i < count; i++) {
-            uids[from + i] = number + i + claim.shift;
+            ids[from + i] = claim.id(place + i);
         }
         return count;
     }
@@ -198,21 +230,21 @@ final class Claims {
      * The same, from a claim that this or another thread makes. If that is not to be, returns 0,
      * and the caller takes directly.
      */
-    private int fillFromNextClaim(long[] uids, int from) {
+    private int fillFromNextClaim(long[] ids, int from) {
         lock.lock();
         try {
-            int count = fillFromClaim(uids, from);
+            int count = fillFromClaim(ids, from);
             if (count > 0) {
                 return count;
             }
-            int left = uids.length - from;
-            long uid = left > SHORT ? 0 : claim(left);
-            if (uid == 0) {
+            int left = ids.length - from;
+            long id = left > SHORT ? 0 : claim(left);
+            if (id == 0) {
                 direct++;
                 return 0;
             }
-            uids[from] = uid;
-            return 1 + fillFromClaim(uids, from + 1);
+            ids[from] = id;
+            return 1 + fillFromClaim(ids, from + 1);
         } catch (UidringException error) {
             error.setFilled(from);
             throw error;
@@ -221,25 +253,25 @@ final class Claims {
         }
     }
 
-    private void fillDirectly(long[] uids, int from) {
+    private void fillDirectly(long[] ids, int from) {
         if (Waits.isVirtual()) {
-            waits.fill(uids, from);
+            waits.fill(ids, from);
             return;
         }
         if (from == 0) {
-            Native.fillUids(handle, uids);
+            source.fill(handle, ids);
             return;
         }
-        long[] rest = new long[uids.length - from];
+        long[] rest = new long[ids.length - from];
         int filled = rest.length;
         try {
-            Native.fillUids(handle, rest);
+            source.fill(handle, rest);
         } catch (UidringException error) {
             filled = error.filled();
             error.setFilled(from + filled);
             throw error;
         } finally {
-            System.arraycopy(rest, 0, uids, from, filled);
+            System.arraycopy(rest, 0, ids, from, filled);
         }
     }
 }

@@ -61,15 +61,15 @@ final class Native {
     static native long takeUid(long handle);
 
     /**
-     * Claims ids that are there at once, and writes how many there are and the number past the last
-     * one to an array.
+     * Claims ids that are there at once. Writes to an array how many there are, the place past the
+     * last one, and the distance from one id to the next.
      *
      * @return the first id, or 0 if there is none now
      */
     static native long claimUids(long handle, int count, long[] claimed);
 
-    /** The word that the numbers of claimed ids are compared with. Null in exact time. */
-    static native ByteBuffer claimsEnd(long handle);
+    /** The word that the places of claimed ids are compared with. Null in exact time. */
+    static native ByteBuffer uidClaimsEnd(long handle);
 
     static native void fillUids(long handle, long[] uids);
 
@@ -93,6 +93,13 @@ final class Native {
     static native long findTag(long handle, String tag);
 
     static native long takeNumber(long handle);
+
+    static native long claimNumbers(long handle, int count, long[] claimed);
+
+    static native ByteBuffer tagClaimsEnd(long handle);
+
+    /** Gives back what is left of the last claim, of which so many were given, at least one. */
+    static native void giveBackNumbers(long handle, long used);
 
     static native void fillNumbers(long handle, long[] numbers);
 

@@ -11,13 +11,13 @@ public final class SegmentTag {
     private final String name;
     private final long handle;
     private final Memory memory;
-    private final Waits waits;
+    private final Claims claims;
 
     SegmentTag(Segments segments, String name, long handle) {
         this.segments = segments;
         this.name = name;
         this.handle = handle;
-        waits = new Waits(Waits.Source.NUMBERS, handle);
+        claims = new Claims(Waits.Source.NUMBERS, handle);
         memory = new Memory(this, handle);
     }
 
@@ -41,7 +41,7 @@ public final class SegmentTag {
      */
     public long take() {
         try {
-            return Waits.isVirtual() ? waits.take() : Native.takeNumber(handle);
+            return claims.take();
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -57,11 +57,7 @@ public final class SegmentTag {
     public void fill(long[] numbers) {
         Objects.requireNonNull(numbers, "the array is null");
         try {
-            if (Waits.isVirtual()) {
-                waits.fill(numbers, 0);
-            } else {
-                Native.fillNumbers(handle, numbers);
-            }
+            claims.fill(numbers);
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -99,6 +95,11 @@ public final class SegmentTag {
     @Override
     public String toString() {
         return "SegmentTag[" + name + ']';
+    }
+
+    /** Before a close of the segments: numbers that were claimed and not given go back. */
+    void giveBack() {
+        claims.giveBack();
     }
 
     /** After a close of the segments. */

@@ -146,6 +146,7 @@ public final class Segments implements AutoCloseable {
     public void close() {
         memory.closeOpened(this, open -> {
             try {
+                tags.values().forEach(SegmentTag::giveBack);
                 Native.closeSegments(open);
             } finally {
                 tags.values().forEach(SegmentTag::closed);

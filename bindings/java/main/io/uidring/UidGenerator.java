@@ -39,7 +39,7 @@ public final class UidGenerator implements AutoCloseable {
 
     private UidGenerator(long handle) {
         this.handle = handle;
-        claims = new Claims(handle, new Waits(Waits.Source.UIDS, handle));
+        claims = new Claims(Waits.Source.UIDS, handle);
         memory = Memory.ofOpened(this, handle);
     }
 

@@ -3,6 +3,7 @@ package io.uidring;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -51,6 +52,30 @@ final class Waits {
     enum Source {
         UIDS {
             @Override
+            long take(long handle) {
+                return Native.takeUid(handle);
+            }
+
+            @Override
+            void fill(long handle, long[] array) {
+                Native.fillUids(handle, array);
+            }
+
+            @Override
+            long claim(long handle, int count, long[] claimed) {
+                return Native.claimUids(handle, count, claimed);
+            }
+
+            @Override
+            ByteBuffer claimsEnd(long handle) {
+                return Native.uidClaimsEnd(handle);
+            }
+
+            /** Ids are plenty. */
+            @Override
+            void giveBack(long handle, long used) {}
+
+            @Override
             long tryTake(long handle) {
                 return Native.tryTakeUid(handle);
             }
@@ -67,6 +92,31 @@ final class Waits {
         },
         NUMBERS {
             @Override
+            long take(long handle) {
+                return Native.takeNumber(handle);
+            }
+
+            @Override
+            void fill(long handle, long[] array) {
+                Native.fillNumbers(handle, array);
+            }
+
+            @Override
+            long claim(long handle, int count, long[] claimed) {
+                return Native.claimNumbers(handle, count, claimed);
+            }
+
+            @Override
+            ByteBuffer claimsEnd(long handle) {
+                return Native.tagClaimsEnd(handle);
+            }
+
+            @Override
+            void giveBack(long handle, long used) {
+                Native.giveBackNumbers(handle, used);
+            }
+
+            @Override
             long tryTake(long handle) {
                 return Native.tryTakeNumber(handle);
             }
@@ -81,6 +131,16 @@ final class Waits {
                 return Native.beginNumber(handle, wait);
             }
         };
+
+        abstract long take(long handle);
+
+        abstract void fill(long handle, long[] array);
+
+        abstract long claim(long handle, int count, long[] claimed);
+
+        abstract ByteBuffer claimsEnd(long handle);
+
+        abstract void giveBack(long handle, long used);
 
         abstract long tryTake(long handle);
 

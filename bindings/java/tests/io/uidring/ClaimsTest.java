@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -11,35 +12,45 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** That ids which Java claims keep what the library promises of a take. */
 final class ClaimsTest {
     /** So few ids in a tick that takes wait for the next one most of the time. */
     private static final String[] FEW = {"layout=42,10,6", "tick=10ms", "max_lead=0s"};
 
+    @TempDir Path folder;
+
+    private String file() {
+        return folder.resolve("uidring.db").toString();
+    }
+
     private interface Taking {
         /** Takes an id, or several in order. */
-        long[] take(UidGenerator uids, int turn);
+        long[] take(int turn);
     }
 
     /** A mixture of all calls, in which arrays are shorter and longer than a claim. */
-    private static long[] mixed(UidGenerator uids, int turn) {
-        if (turn % 7 > 0) {
-            return new long[] {uids.take()};
-        }
-        return uids.takeMany(turn % 4 == 0 ? 20_000 : turn % 700);
+    private static Taking mixed(LongSupplier one, IntFunction<long[]> many) {
+        return turn -> {
+            if (turn % 7 > 0) {
+                return new long[] {one.getAsLong()};
+            }
+            return many.apply(turn % 4 == 0 ? 20_000 : turn % 700);
+        };
     }
 
     /** Whichever thread takes, an id is above all that were returned before its call. */
-    private static void assertOrdered(UidGenerator uids, int turns, Taking taking)
-            throws Exception {
+    private static void assertOrdered(int turns, Taking taking) throws Exception {
         AtomicLong largest = new AtomicLong();
         List<long[]> all = Collections.synchronizedList(new ArrayList<>());
         Runnable body = () -> {
             for (int turn = 0; turn < turns; turn++) {
                 long before = largest.get();
-                long[] taken = taking.take(uids, turn);
+                long[] taken = taking.take(turn);
                 Support.assertAscending(taken);
                 if (taken.length > 0) {
                     assertTrue(before < taken[0], taken[0] + " came after " + before);
@@ -75,22 +86,47 @@ final class ClaimsTest {
     @Test
     void takesAreInOrderOverAllThreads() throws Exception {
         try (UidGenerator uids = UidGenerator.fixed(7)) {
-            assertOrdered(uids, 100_000, (of, turn) -> new long[] {of.take()});
+            assertOrdered(100_000, turn -> new long[] {uids.take()});
         }
     }
 
     @Test
     void takesAndArraysAreInOrderOverAllThreads() throws Exception {
         try (UidGenerator uids = UidGenerator.fixed(7)) {
-            assertOrdered(uids, 3_000, ClaimsTest::mixed);
+            assertOrdered(3_000, mixed(uids::take, uids::takeMany));
         }
     }
 
     @Test
     void takesThatWaitAreInOrderOverAllThreads() throws Exception {
         try (UidGenerator uids = UidGenerator.fixed(7, FEW)) {
-            assertOrdered(uids, 1_000, (of, turn) ->
-                    turn % 50 == 0 ? of.takeMany(20) : new long[] {of.take()});
+            assertOrdered(1_000, turn ->
+                    turn % 50 == 0 ? uids.takeMany(20) : new long[] {uids.take()});
+        }
+    }
+
+    @Test
+    void numbersOfATagAreInOrderOverAllThreads() throws Exception {
+        try (Segments segments = Segments.open(file())) {
+            SegmentTag tag = segments.create("orders", "step=50");
+            assertOrdered(3_000, mixed(tag::take, tag::takeMany));
+        }
+    }
+
+    /** What is claimed and not given comes again after a close. */
+    @Test
+    void aCloseLeavesNoGapInTheNumbersOfATag() {
+        long next = 1;
+        for (int takes = 0; takes < 300; takes += 13) {
+            try (Segments segments = Segments.open(file())) {
+                SegmentTag tag = segments.create("invoices");
+                for (int i = 0; i < takes; i++) {
+                    assertEquals(next++, tag.take());
+                }
+                for (long number : tag.takeMany(takes % 10)) {
+                    assertEquals(next++, number);
+                }
+            }
         }
     }
 
