@@ -29,11 +29,12 @@ pub struct Span {
 
 /// A span of UIDs for a program that hands them out itself.
 ///
-/// `uid` and the `length - 1` numbers after it are UIDs of the caller's, which nobody else gets. All
-/// but the first may be given only while [`UidGenerator::claims_end`](crate::UidGenerator::claims_end)
-/// is what it was before: they are too old then, or their generator has ended. To check that and
-/// the end of the span by one comparison, number them so that the last one comes directly before
-/// `end`, and give one only if its number is less than what `claims_end` holds.
+/// `uid` and the `length - 1` numbers after it are UIDs of the caller's, which nobody else gets.
+/// Those after the first may be given only as long as the word
+/// [`claims_end`](crate::UidGenerator::claims_end) holds `end`. It is lowered when they have become
+/// too old, or their generator has ended. One comparison tells that as well as the end of the span:
+/// count their places so that the last one comes directly before `end`, and give a UID only if its
+/// place is less than the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClaimedSpan {
@@ -41,8 +42,8 @@ pub struct ClaimedSpan {
     pub uid: Uid,
     /// How many there are, at least one.
     pub length: u64,
-    /// What `claims_end` held before the claim. It has been lowered by 65,536 or more if it is
-    /// another then.
+    /// What `claims_end` held before the claim. Each change lowers it by 65,536, and no span is
+    /// longer.
     pub end: u64,
 }
 

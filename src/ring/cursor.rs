@@ -101,8 +101,8 @@ impl Cursor {
         self.next.load(Ordering::Relaxed)
     }
 
-    /// Claims `count` tickets from `ticket` on if that is the next one, else returns what is. It may
-    /// also fail without a reason.
+    /// Claims `count` tickets from `ticket` on if that is the next one, else returns what is. It
+    /// may also fail without a reason.
     pub fn claim_exactly(&self, ticket: u64, count: u64) -> Result<(), u64> {
         // ORDERING: as in `claim`; the swap checks that the ticket is still the next one.
         self.next

@@ -203,8 +203,8 @@ impl Ring {
     }
 
     /// Claims up to `count` tickets of one block, of which it is known that they have UIDs. Returns
-    /// the first UID and how many there are. `None`, and nothing is claimed, if the next ticket does
-    /// not lie in the ready range.
+    /// the first UID and how many there are. `None`, and nothing is claimed, if the next ticket
+    /// does not lie in the ready range.
     pub fn try_claim_many(&self, count: u64) -> Option<(Uid, u64)> {
         let range = self.front.read();
         let mut ticket = self.cursor.next();

@@ -322,7 +322,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
     ModuleOrder {
         root: "verify/shuttle/scenarios",
         folder: "",
-        modules: &["soak", "takers", "leases", "limits", "segments", "takes", "main"],
+        modules: &["claims", "soak", "takers", "leases", "limits", "segments", "takes", "main"],
     },
     ModuleOrder {
         root: "verify/soak",

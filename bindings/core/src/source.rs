@@ -52,8 +52,8 @@ pub trait Source: Clone + Send + Sync + 'static {
     /// The generator has ended.
     fn try_claim(&self, count: u32) -> Result<Option<Claimed>, Error>;
 
-    /// The word that claimed numbers are compared with, which lives as long as this value. `None` if
-    /// numbers are not claimed.
+    /// The word that claimed numbers are compared with, which lives as long as this value. `None`
+    /// if numbers are not claimed.
     fn claims_end(&self) -> Option<&AtomicU64>;
 
     /// How many numbers [`fill`](Source::fill) gives now without a long wait.

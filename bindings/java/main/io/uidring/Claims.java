@@ -21,10 +21,10 @@ import java.util.concurrent.locks.ReentrantLock;
  * generator has ended. So one comparison says whether an id may be given.
  *
  * <p>A take that begins after another has returned gives the larger id. Within a claim the add sees
- * to that. A claim follows another only when nothing can be taken from that one any more, so its ids
- * are larger. And nothing is taken directly from the library, where ids are larger than those of
- * the claim, while a claim has ids: {@link #direct} counts the calls that do, and while there are
- * any, nothing is claimed.
+ * to that. A claim follows another only when nothing can be taken from that one any more, so that
+ * its ids are larger. And nothing is taken directly from the library, where ids are larger than
+ * those of the claim, while a claim has ids: {@link #direct} counts the calls that do, and while
+ * there are any, nothing is claimed.
  */
 final class Claims {
     /** How many ids are claimed at once, at most: as many as by a local taker of the library. */

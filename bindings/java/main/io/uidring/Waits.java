@@ -264,7 +264,7 @@ final class Waits {
         }
     }
 
-    /** Fills an array from an element on. After each few numbers, those that wait have their turn. */
+    /** Fills an array from an element on. After a few numbers, those that wait have their turn. */
     void fill(long[] array, int from) {
         int filled = from;
         try {
