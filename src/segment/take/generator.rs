@@ -13,8 +13,8 @@ use crate::number::Number;
 use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::loader::running::Running;
 use crate::segment::load::status::SegmentStatus;
-#[cfg(feature = "async")]
 use crate::segment::tag::claim::ClaimedNumbers;
+#[cfg(feature = "async")]
 use crate::segment::tag::engine::{TagEngine, is_worth_waiting};
 #[cfg(feature = "series")]
 use crate::segment::take::batch::Batch;
