@@ -102,7 +102,11 @@ CREATE TABLE IF NOT EXISTS uidring_worker_node (
     reserved_until BIGINT,
     -- For a leased id, when it may be given to another generator, in milliseconds since 1970. NULL
     -- for an id that is given once.
-    lease_until BIGINT
+    lease_until BIGINT,
+    -- A leased start takes the id whose ticks ended first.
+    KEY uidring_worker_node_free (reserved_until, id, lease_until),
+    -- A start that checks its clock reads when the last one was.
+    KEY uidring_worker_node_launched (launch_date)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
 
 -- One row for each series: a kind of document whose numbers people see. What stands here is never

@@ -109,6 +109,11 @@ CREATE TABLE IF NOT EXISTS uidring_worker_node (
     -- for an id that is given once.
     lease_until BIGINT
 );
+-- A leased start takes the id whose ticks ended first.
+CREATE INDEX IF NOT EXISTS uidring_worker_node_free
+    ON uidring_worker_node (reserved_until, id, lease_until) WHERE reserved_until IS NOT NULL;
+-- A start that checks its clock reads when the last one was.
+CREATE INDEX IF NOT EXISTS uidring_worker_node_launched ON uidring_worker_node (launch_date);
 
 -- One row for each series: a kind of document whose numbers people see. What stands here is never
 -- changed, but for closed_before and revision.

@@ -87,7 +87,11 @@ CREATE TABLE IF NOT EXISTS worker_node (
     -- For a leased id, when it may be given to another generator, in milliseconds since 1970. NULL
     -- for an id that is given once.
     lease_until INTEGER
-        CHECK (lease_until IS NULL OR typeof(lease_until) = 'integer')
+        CHECK (lease_until IS NULL OR typeof(lease_until) = 'integer'),
+    -- As no id is there twice, these only make indexes: a leased start takes the id whose ticks
+    -- ended first, and a start that checks its clock reads when the last one was.
+    UNIQUE (reserved_until, id, lease_until),
+    UNIQUE (launch_date, id)
 );
 
 -- The layout of the UIDs that these worker ids are for: at most one row, written by the first start

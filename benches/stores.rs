@@ -7,19 +7,23 @@
 //!
 //! The stores take turns, call by call, so that what else the machine does meets all of them alike.
 //! Of each it prints the median and the 99th percentile.
+//!
+//! With `--starts`, it measures starts alone: one with an id that is given once, the same where the
+//! clock is checked, and one with a leased id. `benches/fill-store` makes stores with many ids.
 
 #![allow(clippy::expect_used)] // a bench that cannot go on ends
 
 use std::env;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-use uidring::registry::WorkerRegistry;
+use uidring::registry::{RegistryAdmin, WorkerRegistry};
 use uidring::segment::{SegmentSource, Tag};
 use uidring::store::{StoreRegistry, StoreSegments};
 use uidring::{Layout, RegistryOptions, Store, UidGenerator, registry};
 
 const ROUNDS: usize = 200;
 const LEASE: Duration = Duration::from_secs(600);
+const LONGEST_JUMP: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
 struct Measured {
     name: String,
@@ -30,6 +34,9 @@ struct Measured {
 
 fn main() {
     let addresses = env::args().skip(1).filter(|argument| !argument.starts_with("--"));
+    if env::args().any(|argument| argument == "--starts") {
+        return starts(addresses.collect());
+    }
     let mut stores: Vec<Measured> = addresses.map(|address| open(&address)).collect();
     if stores.is_empty() {
         eprintln!("name the addresses of stores whose contents do not matter");
@@ -75,6 +82,47 @@ fn measure(store: &mut Measured) {
     let since = Instant::now();
     store.segments.load("bench", Some(1000)).expect("a load");
     store.times[2].push(since.elapsed());
+}
+
+/// The starts of a store, with the times of each kind.
+struct Starts {
+    store: Store,
+    ids: u64,
+    times: [Vec<Duration>; 3],
+}
+
+fn starts(addresses: Vec<String>) {
+    let open = |address: String| {
+        let store = Store::open(address).expect("an address");
+        let registry = store.registry().expect("a registry");
+        let ids = registry.count_workers(SystemTime::now()).expect("ids").all;
+        Starts { store, ids, times: Default::default() }
+    };
+    let mut stores: Vec<Starts> = addresses.into_iter().map(open).collect();
+    for _ in 0..ROUNDS {
+        for Starts { store, times, .. } in &mut stores {
+            let once = || UidGenerator::builder().registry(store.registry().expect("a registry"));
+            let options = RegistryOptions::new().leased(LEASE);
+            let leased = store.registry_with(options).expect("a registry");
+            let kinds = [
+                once(),
+                once().max_forward_jump(LONGEST_JUMP),
+                UidGenerator::builder().registry(leased),
+            ];
+            for (kind, times) in kinds.into_iter().zip(times) {
+                let since = Instant::now();
+                let uids = kind.build().expect("a start");
+                times.push(since.elapsed());
+                drop(uids);
+            }
+        }
+    }
+    println!("| ms: median, 99 % | ids used | start | clock checked | leased |");
+    println!("|---|---|---|---|---|");
+    for Starts { store, ids, times } in &mut stores {
+        let [start, checked, leased] = times.each_mut().map(|times| told(times));
+        println!("| {store} | {ids} | {start} | {checked} | {leased} |");
+    }
 }
 
 fn told(times: &mut [Duration]) -> String {

@@ -34,6 +34,23 @@ pub trait RegistryAdmin: WorkerRegistry {
     /// [`RegistryError::Storage`] says what is wrong with the database and what to do.
     fn workers(&self) -> Result<Vec<WorkerRecord>, RegistryError>;
 
+    /// Those of the worker ids that are below `end`, the largest first, and at most `most` of them:
+    /// a page of a list, which goes on below the last id of the page. There are fewer only where
+    /// there are no more.
+    ///
+    /// # Errors
+    ///
+    /// As [`workers`](Self::workers).
+    fn workers_below(&self, end: u64, most: usize) -> Result<Vec<WorkerRecord>, RegistryError>;
+
+    /// How many worker ids the registry remembers, and how many of them are leased, at the time
+    /// `now`.
+    ///
+    /// # Errors
+    ///
+    /// As [`workers`](Self::workers).
+    fn count_workers(&self, now: SystemTime) -> Result<WorkerCounts, RegistryError>;
+
     /// The largest id ever given, also where its row has been deleted; 0 before the first.
     ///
     /// # Errors
@@ -108,6 +125,36 @@ pub struct WorkerRecord {
     pub created: SystemTime,
     /// The lease; `None` for an id that is given once.
     pub lease: Option<LeaseRecord>,
+}
+
+/// How many worker ids a registry remembers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkerCounts {
+    /// All of them.
+    pub all: u64,
+    /// Leased ones that their holders have.
+    pub held: u64,
+    /// Leased ones whose holders did not renew the lease in time.
+    pub expired: u64,
+    /// Leased ones that were given back.
+    pub given_back: u64,
+    /// When the smallest of all was given for the first time.
+    pub first_created: Option<SystemTime>,
+}
+
+#[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
+impl WorkerCounts {
+    /// Counts one more.
+    pub(super) fn add(&mut self, record: &WorkerRecord, now: SystemTime) {
+        self.all += 1;
+        match &record.lease {
+            None => {}
+            Some(LeaseRecord { holder: None, .. }) => self.given_back += 1,
+            Some(lease) if lease.until <= now => self.expired += 1,
+            Some(_) => self.held += 1,
+        }
+    }
 }
 
 /// The lease of a [`WorkerRecord`].

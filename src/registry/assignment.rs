@@ -89,6 +89,12 @@ impl AssignedSnapshot {
         self.before.last_key_value().map(|(largest, _)| *largest)
     }
 
+    /// Whether this process has `worker` for a time.
+    #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
+    pub fn is_leased(&self, worker: u64) -> bool {
+        self.before.get(&worker).is_some_and(|known| known.reserved_until.is_some())
+    }
+
     #[cfg(feature = "mysql")]
     pub fn has(&self, worker: u64) -> bool {
         self.before.contains_key(&worker)

@@ -28,7 +28,7 @@ mod keys;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod sql;
 
-pub use admin::{LeaseRecord, RegistryAdmin, WorkerKind, WorkerRecord};
+pub use admin::{LeaseRecord, RegistryAdmin, WorkerCounts, WorkerKind, WorkerRecord};
 pub use error::RegistryError;
 pub use fixed::FixedWorker;
 #[cfg(feature = "zookeeper")]

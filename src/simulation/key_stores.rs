@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use crate::backend::keys::{KeyStore, Memory, Version};
+use crate::clock::{Clock, SystemClock};
 use crate::layout::Layout;
 use crate::registry::{
     KeyRegistry, Lease, RegistryAdmin, RegistryError, Request, WorkerRegistry, contract,
@@ -443,6 +444,88 @@ fn a_record_that_cannot_be_read_is_named_by_its_key() {
     store.restore(keys);
     let error = KeyRegistry::on(store).workers().unwrap_err().to_string();
     assert!(error.contains("in its key workers/1 the member reserved_until is -"), "{error}");
+}
+
+/// How many keys are read by a start with a leased id, its end, and a start that checks its clock.
+fn reads_of_leased(store: &Memory) -> usize {
+    let before = store.reads();
+    let mut registry = leased(store, Duration::from_secs(600));
+    let lease = registry.assign(&request(NOW)).unwrap();
+    registry.reserve(&lease, lease.last + 1).unwrap();
+    registry.release(&lease, lease.last).unwrap();
+    registry.last_assigned().unwrap();
+    store.reads() - before
+}
+
+#[test]
+fn a_start_reads_no_record_of_an_id_that_is_given_once() {
+    let store = Memory::default();
+    let mut permanent = KeyRegistry::on(store.clone());
+    permanent.assign(&request(NOW)).unwrap();
+    reads_of_leased(&store);
+    let few = reads_of_leased(&store);
+    for _ in 0..500 {
+        permanent.assign(&request(NOW)).unwrap();
+    }
+    assert_eq!(reads_of_leased(&store), few);
+    let before = store.reads();
+    permanent.assign(&request(NOW)).unwrap();
+    assert!(store.reads() - before <= few);
+}
+
+#[test]
+fn pages_and_counts_are_those_of_the_list() {
+    let store = Memory::default();
+    let mut permanent = KeyRegistry::on(store.clone());
+    let mut leases = leased(&store, Duration::from_secs(600));
+    for id in 1..=50 {
+        let registry = if id % 5 == 0 { &mut leases } else { &mut permanent };
+        assert_eq!(registry.assign(&request(NOW)).unwrap().worker, id);
+    }
+    // As an older version has left it, and as people remove records.
+    let mut keys = store.copy();
+    let old = keys.remove("permanent/7").unwrap();
+    keys.insert("workers/7".to_owned(), old);
+    keys.retain(|key, _| !key.ends_with("/1") && !key.starts_with("permanent/4"));
+    store.restore(keys);
+    let mut all = permanent.workers().unwrap();
+    all.reverse();
+    let mut paged = permanent.workers_below(u64::MAX, 7).unwrap();
+    while let Some(last) = paged.last().filter(|_| paged.len() < all.len()) {
+        let page = permanent.workers_below(last.id, 7).unwrap();
+        assert_eq!(page.len(), 7.min(all.len() - paged.len()));
+        paged.extend(page);
+    }
+    assert_eq!(paged, all);
+    assert_eq!(permanent.workers_below(2, 7).unwrap(), []);
+    let counts = permanent.count_workers(SystemClock.now()).unwrap();
+    assert_eq!((counts.all, counts.held), (all.len() as u64, 10));
+    assert_eq!(counts.first_created, all.last().map(|first| first.created));
+    assert_eq!(leases.assign(&request(NOW)).unwrap().worker, 51);
+}
+
+/// The layout is an old copy, and a record is none: the id that comes next has been given.
+#[test]
+fn a_record_beyond_the_largest_id_is_noticed() {
+    for (is_leased, would_lease) in [(false, false), (false, true), (true, false), (true, true)] {
+        let store = Memory::default();
+        let assign = |is_leased| {
+            let duration = Duration::from_secs(600);
+            let mut registry = KeyRegistry::on(store.clone());
+            if is_leased {
+                registry.config.leased(duration);
+            }
+            registry.assign(&request(NOW))
+        };
+        assign(is_leased).unwrap();
+        let before = store.copy();
+        assert_eq!(assign(is_leased).unwrap().worker, 2);
+        let mut after = store.copy();
+        after.insert("layout".to_owned(), before["layout"].clone());
+        store.restore(after);
+        let error = assign(would_lease).unwrap_err().to_string();
+        assert!(error.contains("there is a record of 2"), "{error}");
+    }
 }
 
 #[test]

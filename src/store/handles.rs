@@ -6,7 +6,9 @@ use std::time::SystemTime;
 
 use super::kind::AnyRegistry;
 use crate::layout::Layout;
-use crate::registry::{Lease, RegistryAdmin, RegistryError, Request, WorkerRecord, WorkerRegistry};
+use crate::registry::{
+    Lease, RegistryAdmin, RegistryError, Request, WorkerCounts, WorkerRecord, WorkerRegistry,
+};
 use crate::segment::{
     Segment, SegmentAdmin, SegmentError, SegmentSource, Tag, TagChange, TagRecord,
 };
@@ -70,6 +72,14 @@ impl RegistryAdmin for StoreRegistry {
         self.0.workers()
     }
 
+    fn workers_below(&self, end: u64, most: usize) -> Result<Vec<WorkerRecord>, RegistryError> {
+        self.0.workers_below(end, most)
+    }
+
+    fn count_workers(&self, now: SystemTime) -> Result<WorkerCounts, RegistryError> {
+        self.0.count_workers(now)
+    }
+
     fn largest_given(&self) -> Result<u64, RegistryError> {
         self.0.largest_given()
     }
@@ -120,6 +130,10 @@ impl SegmentSource for StoreSegments {
 
     fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
         self.0.tags()
+    }
+
+    fn newest_tags(&self, most: usize) -> Result<(Vec<TagRecord>, u64), SegmentError> {
+        self.0.newest_tags(most)
     }
 
     fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError> {

@@ -65,7 +65,7 @@
 //! maxmemory-policy noeviction
 //! # What follows is one line. From version 7.2 on, it ends with +waitaof, which 7.0 does not know.
 //! user ids on >SECRET ~uidring/* +select +info +config|get +pubsub|numsub +multi +exec +eval +get
-//!     +mget +set +del +sadd +srem +smembers +time
+//!     +mget +set +del +sadd +srem +smembers +scard +time
 //! ```
 //!
 //! On a server that has data already, `CONFIG SET appendonly yes` comes first, and then `CONFIG

@@ -95,7 +95,7 @@ fn is_readable(address: &str, shown: impl Fn(&str) -> String) {
     let registry = Store::open(address).unwrap().registry().unwrap();
     let uids = UidGenerator::builder().registry(registry).build().unwrap();
     for (key, parts) in [
-        ("workers/1", ["\"version\":1", "\"launched\":", "\"host_name\":"]),
+        ("permanent/1", ["\"version\":1", "\"launched\":", "\"host_name\":"]),
         ("layout", ["\"version\":1", "\"last_worker\":1", "\"worker_bits\":"]),
         ("store", ["\"version\":1", "\"id\":\"", "\"created\":"]),
     ] {

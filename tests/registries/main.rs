@@ -27,4 +27,6 @@ mod leases;
 mod network;
 #[cfg(feature = "sqlite")]
 mod sqlite_registry;
+#[cfg(all(target_os = "linux", feature = "sqlite"))]
+mod starts;
 mod store;

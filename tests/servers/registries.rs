@@ -23,7 +23,7 @@ use uidring::{
 };
 
 use crate::causes::with_causes;
-use crate::databases::{OwnServer, Server, TABLES, free_port, recipe};
+use crate::databases::{Database, OwnServer, Server, TABLES, free_port, recipe};
 #[cfg(feature = "postgres")]
 use crate::pooler::without_options;
 use crate::size::size;
@@ -92,6 +92,27 @@ fn schema(server: Server) -> &'static str {
     }
 }
 
+/// How many rows of the table of worker ids the server has read so far, since it has noted that so
+/// many were `inserted`.
+fn rows_read(database: &Database, server: Server, inserted: u64) -> u64 {
+    if server == Server::MySql {
+        let sql = "SELECT rows_read FROM information_schema.table_statistics \
+                   WHERE table_schema = DATABASE() AND table_name = 'uidring_worker_node'";
+        return database.run(sql).parse().unwrap_or(0);
+    }
+    // A server process notes what it has done when it ends.
+    let sql = "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_all_tables \
+               WHERE relid = 'uidring_worker_node'::regclass AND n_tup_ins >=";
+    let begin = Instant::now();
+    loop {
+        if let Ok(read) = database.run(&format!("{sql} {inserted}")).parse() {
+            return read;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(60), "the server notes nothing");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// Not a test: starts, says its worker id, ends when its input does.
 #[test]
 #[ignore = "run by other tests, in a process of its own"]
@@ -136,6 +157,41 @@ on_servers! {
         });
         assert!(ids.len() <= 64, "{ids:?}");
         assert_eq!(registry(&database.url).workers().unwrap().len(), ids.len());
+    }
+
+    fn a_start_reads_no_rows_of_others(server) {
+        let database = server.database();
+        let registry = registry(&database.url);
+        let mut leased = leased(&database.url, 60);
+        registry.clone().assign(&request()).unwrap();
+        let columns = "host_name, port, type, launch_date, modified, created";
+        let ids = match server {
+            Server::Postgres => "generate_series(2, 20000) AS ids (id)",
+            Server::MySql => "(SELECT seq AS id FROM seq_2_to_20000) AS ids",
+        };
+        database.run(&format!(
+            "INSERT INTO uidring_worker_node (id, {columns}) SELECT ids.id, {columns} \
+             FROM {ids}, uidring_worker_node WHERE uidring_worker_node.id = 1; \
+             UPDATE uidring_layout SET last_worker = 20000"
+        ));
+        if server == Server::MySql {
+            // MariaDB counts what is read only then.
+            server.run("SET GLOBAL userstat = 1");
+        }
+        let before = rows_read(&database, server, 20_000);
+        for _ in 0..3 {
+            registry.clone().assign(&request()).unwrap();
+            let lease = leased.assign(&request()).unwrap();
+            leased.reserve(&lease, lease.last + 1).unwrap();
+            leased.release(&lease, lease.first).unwrap();
+            leased.last_assigned().unwrap().unwrap();
+            assert_eq!(registry.workers_below(u64::MAX, 5).unwrap().len(), 5);
+        }
+        let after = rows_read(&database, server, 20_004);
+        assert!(after > before, "the server counts what is read");
+        assert!(after - before < 300, "{} rows are read", after - before);
+        let now = std::time::SystemTime::now();
+        assert_eq!(registry.count_workers(now).unwrap().all, 20_004);
     }
 
     fn rows_say_who_has_the_id_and_since_when(server) {

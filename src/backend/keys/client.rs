@@ -386,6 +386,17 @@ impl<'a> Transaction<'a> {
         entry.map(|entry| Document::parse(key, &entry.value)).transpose()
     }
 
+    /// The documents at `keys`, in their order, as [`read`](Transaction::read) returns each.
+    pub fn read_many(&mut self, keys: &[String]) -> Result<Vec<Option<Document>>, Error> {
+        self.read_all(&keys.iter().map(String::as_str).collect::<Vec<_>>())?;
+        keys.iter().map(|key| self.read(key)).collect()
+    }
+
+    /// How many documents are in `folder`. The commit does not depend on it.
+    pub fn count(&mut self, folder: &str) -> Result<u64, Error> {
+        self.session.count(folder)
+    }
+
     fn read_all(&mut self, keys: &[&str]) -> Result<(), Error> {
         let keys: Vec<&str> =
             keys.iter().copied().filter(|key| !self.read.contains_key(*key)).collect();
@@ -402,16 +413,26 @@ impl<'a> Transaction<'a> {
         Ok(self.session.read(&[key])?.first() == self.read.get(key))
     }
 
-    /// The documents in `folder`, each with its name there. The commit fails if others change one
-    /// that this transaction writes, and not if they change the others.
+    /// The documents in `folder`, each with its key. The commit fails if others change one that
+    /// this transaction writes, and not if they change the others.
     pub fn list(&mut self, folder: &str) -> Result<Vec<(String, Document)>, Error> {
         let mut documents = Vec::new();
         for (name, entry) in self.session.list(folder)? {
             let key = format!("{folder}/{name}");
-            documents.push((name, Document::parse(&key, &entry.value)?));
+            documents.push((key.clone(), Document::parse(&key, &entry.value)?));
             self.listed.insert(key, entry);
         }
         Ok(documents)
+    }
+
+    /// Whether `key` was found in a folder that was listed.
+    pub fn has_listed(&self, key: &str) -> bool {
+        self.listed.contains_key(key)
+    }
+
+    /// Makes the commit fail if `key` is there, without reading it.
+    pub fn expect_absent(&mut self, key: &str) {
+        self.read.entry(key.to_owned()).or_insert(None);
     }
 
     /// Writes `document` at `key`. If that was neither read nor listed, it must not be there.

@@ -18,6 +18,7 @@ pub fn check<K: KeyStore>(store: &K) {
     // Nothing is there.
     assert_eq!(session.read(&["a", "b/c"]).unwrap(), [None, None]);
     assert_eq!(session.list("b").unwrap(), []);
+    assert_eq!(session.count("b").unwrap(), 0);
 
     // A key that must not be there is written once.
     assert!(session.commit(&[write("a", None, "1")]).unwrap());
@@ -65,6 +66,7 @@ pub fn check<K: KeyStore>(store: &K) {
     let mut expected = [("c", "10"), ("d", "7"), (&*name, "ü\n\"")];
     expected.sort_unstable();
     assert_eq!(listed, expected);
+    assert_eq!(session.count("b").unwrap(), 3);
 
     // What is listed has the version that it is read with.
     for (name, entry) in session.list("b").unwrap() {

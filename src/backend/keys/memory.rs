@@ -14,6 +14,8 @@ pub struct Memory(Arc<Mutex<State>>);
 #[derive(Default)]
 struct State {
     keys: BTreeMap<String, Entry>,
+    /// How many keys were ever read, or listed with their values.
+    reads: usize,
     /// How many keys were ever written.
     writes: i64,
     /// Of a hundred calls, how many are not answered; commits may have been made or not.
@@ -67,6 +69,11 @@ impl Memory {
     /// Answers no listing, from now on, as where one takes too long.
     pub fn lose_lists(&self) {
         lock(&self.0).is_unlisted = true;
+    }
+
+    /// How many keys were ever read, or listed with their values.
+    pub fn reads(&self) -> usize {
+        lock(&self.0).reads
     }
 
     /// What a copy of all files would hold.
@@ -143,7 +150,8 @@ impl Session for Memory {
             state.amid.take_if(|_| keys.len() > 1)
         };
         let read = |keys: &[&str]| -> Vec<_> {
-            let state = lock(&self.0);
+            let mut state = lock(&self.0);
+            state.reads += keys.len();
             keys.iter().map(|key| state.keys.get(*key).cloned()).collect()
         };
         let Some(amid) = amid else { return Ok(read(keys)) };
@@ -163,7 +171,17 @@ impl Session for Memory {
             let name = key.strip_prefix(folder)?.strip_prefix('/')?;
             Some((name.to_owned(), entry.clone()))
         });
-        Ok(inside.collect())
+        let inside: Vec<_> = inside.collect();
+        state.reads += inside.len();
+        Ok(inside)
+    }
+
+    fn count(&mut self, folder: &str) -> Result<u64, Error> {
+        let mut state = lock(&self.0);
+        state.answer()?;
+        let is_inside =
+            |key: &&String| key.strip_prefix(folder).is_some_and(|name| name.starts_with('/'));
+        Ok(state.keys.keys().filter(is_inside).count() as u64)
     }
 
     fn commit(&mut self, changes: &[Change<'_>]) -> Result<bool, Error> {

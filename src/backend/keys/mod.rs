@@ -88,6 +88,9 @@ pub trait Session {
     /// folder is not there.
     fn list(&mut self, folder: &str) -> Result<Vec<(String, Entry)>, Error>;
 
+    /// How many keys are in `folder`, without their names and values.
+    fn count(&mut self, folder: &str) -> Result<u64, Error>;
+
     /// Writes all that `changes` say, if each of their keys has the version that they name, and
     /// nothing otherwise. Returns whether it has written. Each key is named once.
     ///

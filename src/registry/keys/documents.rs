@@ -12,7 +12,10 @@ use crate::registry::host::Host;
 use crate::registry::{Lease, LeaseKind};
 
 pub const LAYOUT: &str = "layout";
-pub const WORKERS: &str = "workers";
+/// The folder of the leased ids. A store of an older version has the others here, too.
+pub const LEASED: &str = "workers";
+/// The folder of the ids that are given once. A start that looks for a leased one does not read it.
+pub const PERMANENT: &str = "permanent";
 
 const HOST: &str = "host_name";
 const PORT: &str = "port";
@@ -42,8 +45,14 @@ pub struct RegistryState {
     pub launched: i64,
 }
 
-pub fn key_of(worker: u64) -> String {
-    format!("{WORKERS}/{worker}")
+/// The key of a leased id.
+pub fn leased_key(worker: u64) -> String {
+    format!("{LEASED}/{worker}")
+}
+
+/// The key of an id that is given once.
+pub fn permanent_key(worker: u64) -> String {
+    format!("{PERMANENT}/{worker}")
 }
 
 /// How the registry was used, if it was.
@@ -107,24 +116,23 @@ pub fn launched(record: Document, lease: &Lease, host: &Host, now: i64) -> Docum
     }
 }
 
-/// The id whose record has this `name`.
-pub fn id_of(name: &str, record: &Document) -> Result<u64, Error> {
-    name.parse()
-        .map_err(|_| record.invalid_field(&format!("{WORKERS}/{name}"), "whose name is no number"))
+/// The id whose record is at `key`.
+pub fn id_of(key: &str, record: &Document) -> Result<u64, Error> {
+    let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
+    name.parse().map_err(|_| record.invalid_field(key, "whose name is no number"))
 }
 
-/// The time `field` of the record with this `name`, in milliseconds since 1970.
-pub fn time(record: &Document, name: &str, field: &str) -> Result<i64, Error> {
-    record.int(field).ok_or_else(|| record.invalid_field(&format!("{WORKERS}/{name}"), field))
+/// The time `field` of the record at `key`, in milliseconds since 1970.
+pub fn time(record: &Document, key: &str, field: &str) -> Result<i64, Error> {
+    record.int(field).ok_or_else(|| record.invalid_field(key, field))
 }
 
-/// What operators see of a record.
-pub fn worker(name: &str, record: &Document) -> Result<WorkerRecord, Error> {
-    let key = format!("{WORKERS}/{name}");
-    let bad = |field: &str| record.invalid_field(&key, field);
+/// What operators see of the record at `key`.
+pub fn worker(key: &str, record: &Document) -> Result<WorkerRecord, Error> {
+    let bad = |field: &str| record.invalid_field(key, field);
     let text = |field: &str| record.text(field).map(str::to_owned).ok_or_else(|| bad(field));
     let at = |field: &str| {
-        let ms = time(record, name, field)?;
+        let ms = time(record, key, field)?;
         from_unix_ms(ms.into()).ok_or_else(|| bad(field))
     };
     let lease = if record.lacks(LEASE_UNTIL) {
@@ -132,12 +140,12 @@ pub fn worker(name: &str, record: &Document) -> Result<WorkerRecord, Error> {
     } else {
         Some(LeaseRecord {
             holder: record.text(HOLDER).map(str::to_owned),
-            reserved_until: record.number(&key, RESERVED_UNTIL)?,
+            reserved_until: record.number(key, RESERVED_UNTIL)?,
             until: at(LEASE_UNTIL)?,
         })
     };
     Ok(WorkerRecord {
-        id: id_of(name, record)?,
+        id: id_of(key, record)?,
         host_name: text(HOST)?,
         port: text(PORT)?,
         kind: record.int(KIND).and_then(WorkerKind::from_code).ok_or_else(|| bad(KIND))?,

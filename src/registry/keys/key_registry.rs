@@ -1,27 +1,33 @@
 //! The registry in a store of keys: etcd, ZooKeeper or Redis.
 //!
 //! The key `layout` has the layout that the registry was first used with, its range of ids, and the
-//! largest id ever given. `workers/7` is the record of the worker id 7, with its lease if it is
-//! leased. Times are milliseconds since 1970, by the store's clock.
+//! largest id ever given. The record of the worker id 7, with its lease, is `workers/7` if it is
+//! leased, and `permanent/7` if it is given once: a start that looks for a leased id lists the
+//! first folder, which has as many records as have run at one time. Times are milliseconds since
+//! 1970, by the store's clock.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::time::SystemTime;
 
 use super::documents::{
-    CREATED, HOLDER, LAUNCHED, LAYOUT, LEASE_UNTIL, MODIFIED, RESERVED_UNTIL, RegistryState,
-    WORKERS, id_of, key_of, launched, read_state, time, worker, write_state,
+    CREATED, HOLDER, LAUNCHED, LAYOUT, LEASE_UNTIL, LEASED, MODIFIED, PERMANENT, RESERVED_UNTIL,
+    RegistryState, id_of, launched, leased_key, permanent_key, read_state, time, worker,
+    write_state,
 };
 use crate::backend::error::random_text;
 use crate::backend::keys::{Call, Client, Document, Error, ErrorPhrases, KeyStore, Transaction};
 use crate::clock::from_unix_ms;
 use crate::layout::Layout;
-use crate::registry::admin::{RegistryAdmin, WorkerRecord};
+use crate::registry::admin::{RegistryAdmin, WorkerCounts, WorkerRecord};
 use crate::registry::assignment::{
     AssignedIds, AssignedSnapshot, Config, Fault, check_use, lease_of, next_id, replaced_store,
     whole_ms,
 };
 use crate::registry::{Lease, LeaseKind, RegistryError, Request, WorkerRegistry};
 use crate::sync::{Mutex, lock};
+
+/// The most ids whose records are read in one call.
+const READ_TOGETHER: usize = 2000;
 
 /// What errors call the memory of what was given.
 const RECORDS: &str = "keys";
@@ -68,14 +74,29 @@ impl<K: KeyStore> KeyRegistry<K> {
         self.client.transact(&call, |transaction| Ok(read_state(transaction)?))
     }
 
-    /// Runs `body` in a transaction on the record of `worker`, if it is there.
+    /// The ids from the first one to the largest given.
+    fn ids_given(&self) -> Result<Range<u64>, RegistryError> {
+        self.read(|_, state| Ok(*state.ids.start()..state.largest + 1))
+    }
+
+    /// The records of those of `ids` that have one, in their order.
+    fn records_of(&self, ids: Range<u64>) -> Result<Vec<WorkerRecord>, RegistryError> {
+        let keys: Vec<String> = ids.flat_map(|id| [permanent_key(id), leased_key(id)]).collect();
+        self.client.transact(&LIST, |transaction| {
+            let records = keys.iter().zip(transaction.read_many(&keys)?);
+            let records = records.filter_map(|(key, record)| Some(worker(key, &record?)));
+            Ok(records.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Runs `body` in a transaction on the record of the leased id `worker`, if it is there.
     fn change(
         &self,
         worker: u64,
         doing: &str,
         body: impl Fn(&mut Transaction<'_>, Option<Document>) -> Result<(), Fault> + Sync,
     ) -> Result<(), RegistryError> {
-        let key = &*key_of(worker);
+        let key = &*leased_key(worker);
         let call = Call { doing, keys: &[key], ..READ };
         self.client.transact(&call, |transaction| {
             let record = transaction.read(key)?;
@@ -86,6 +107,7 @@ impl<K: KeyStore> KeyRegistry<K> {
 
 const READ: Call<'static> =
     Call { phrases: &PHRASES, doing: "read the registry", keys: &[LAYOUT], is_advice: false };
+const LIST: Call<'static> = Call { is_advice: true, ..READ };
 const ASSIGN: Call<'static> = Call { doing: "store a worker id in the registry", ..READ };
 
 impl<K: KeyStore> WorkerRegistry for KeyRegistry<K> {
@@ -112,10 +134,10 @@ impl<K: KeyStore> WorkerRegistry for KeyRegistry<K> {
                 check_identity(transaction, &assigned, worker)?;
                 return Err(Fault::Refused(RegistryError::LeaseLost { worker }));
             };
-            let key = key_of(worker);
+            let key = leased_key(worker);
             let reserved_until = record.number(&key, RESERVED_UNTIL)?;
             // An old copy may have this holder, and fewer ticks.
-            let created = time(&record, &worker.to_string(), CREATED)?;
+            let created = time(&record, &key, CREATED)?;
             if assigned.contradicts(worker, created, Some(reserved_until)) {
                 return Err(replaced_store(RECORDS, worker).into());
             }
@@ -157,8 +179,8 @@ impl<K: KeyStore> WorkerRegistry for KeyRegistry<K> {
             let mut last = state.launched;
             // Only a leased id is launched again. There are as many as have run at one time.
             if is_leased {
-                for (name, record) in transaction.list(WORKERS)? {
-                    last = last.max(time(&record, &name, LAUNCHED)?);
+                for (key, record) in transaction.list(LEASED)? {
+                    last = last.max(time(&record, &key, LAUNCHED)?);
                 }
             }
             Ok(from_unix_ms(last.into()))
@@ -181,11 +203,46 @@ impl<K: KeyStore> WorkerRegistry for KeyRegistry<K> {
 impl<K: KeyStore> RegistryAdmin for KeyRegistry<K> {
     fn workers(&self) -> Result<Vec<WorkerRecord>, RegistryError> {
         let mut workers: Vec<WorkerRecord> = self.read(|transaction, _| {
-            let records = transaction.list(WORKERS)?;
-            records.iter().map(|(name, record)| worker(name, record)).collect()
+            let mut records = transaction.list(PERMANENT)?;
+            records.extend(transaction.list(LEASED)?);
+            records.iter().map(|(key, record)| worker(key, record)).collect()
         })?;
         workers.sort_by_key(|worker| worker.id);
         Ok(workers)
+    }
+
+    fn workers_below(&self, end: u64, most: usize) -> Result<Vec<WorkerRecord>, RegistryError> {
+        let ids = self.ids_given()?;
+        let (mut found, mut end) = (Vec::new(), end.min(ids.end));
+        // Those of removed records are passed over, more at a time.
+        let mut together = most;
+        while found.len() < most && ids.start < end {
+            together = together.clamp(1, READ_TOGETHER);
+            let start = end.saturating_sub(together as u64).max(ids.start);
+            found.extend(self.records_of(start..end)?.into_iter().rev());
+            (end, together) = (start, together.saturating_mul(2));
+        }
+        found.truncate(most);
+        Ok(found)
+    }
+
+    fn count_workers(&self, now: SystemTime) -> Result<WorkerCounts, RegistryError> {
+        let mut counts = self.client.transact::<_, RegistryError>(&LIST, |transaction| {
+            let all = transaction.count(PERMANENT)?;
+            let mut counts = WorkerCounts { all, ..WorkerCounts::default() };
+            for (key, record) in transaction.list(LEASED)? {
+                counts.add(&worker(&key, &record)?, now);
+            }
+            Ok(counts)
+        })?;
+        let ids = self.ids_given()?;
+        let mut start = ids.start;
+        while counts.first_created.is_none() && start < ids.end {
+            let end = start.saturating_add(READ_TOGETHER as u64).min(ids.end);
+            let first = self.records_of(start..end)?.into_iter().next();
+            (counts.first_created, start) = (first.map(|first| first.created), end);
+        }
+        Ok(counts)
     }
 
     fn largest_given(&self) -> Result<u64, RegistryError> {
@@ -262,7 +319,7 @@ fn assign(
             return Err(replaced_store(RECORDS, free.worker).into());
         }
         let lease = lease(free.worker, request.now.max(free.reserved_until + 1));
-        transaction.put(&key_of(free.worker), launched(free.record, &lease, &host, now));
+        transaction.put(&leased_key(free.worker), launched(free.record, &lease, &host, now));
         return Ok((lease, free.created, is_new));
     }
     let worker = match next_id(largest, &ids) {
@@ -275,20 +332,24 @@ fn assign(
         next => next?,
     };
     let lease = lease(worker, request.now);
+    let (key, other) = match &lease.kind {
+        LeaseKind::Permanent => (permanent_key(worker), leased_key(worker)),
+        LeaseKind::Leased { .. } => (leased_key(worker), permanent_key(worker)),
+    };
     // Others may have had this id since the layout was read, and have written both.
-    if transaction.attempt() > 0
-        && transaction.read(&key_of(lease.worker))?.is_some()
+    if (transaction.attempt() > 0 || transaction.has_listed(&key))
+        && (transaction.read(&key)?.is_some() || transaction.read(&other)?.is_some())
         && transaction.is_as_read(LAYOUT)?
     {
         return Err(Fault::Database(Error::problem(format!(
             "its key {LAYOUT} says that {largest} is the largest worker id ever given, and there \
-             is a record of {}; put back what was there",
-            lease.worker
+             is a record of {worker}; put back what was there",
         ))));
     }
-    write_state(transaction, &layout, &ids, lease.worker, now)?;
+    write_state(transaction, &layout, &ids, worker, now)?;
     let record = Document::new().with(CREATED, now);
-    transaction.put(&key_of(lease.worker), launched(record, &lease, &host, now));
+    transaction.put(&key, launched(record, &lease, &host, now));
+    transaction.expect_absent(&other);
     Ok((lease, now, is_new))
 }
 
@@ -310,17 +371,16 @@ fn find_free(
     now: i64,
 ) -> Result<Option<FreeId>, Error> {
     let mut all = Vec::new();
-    for (name, record) in transaction.list(WORKERS)? {
-        let worker = id_of(&name, &record)?;
+    for (key, record) in transaction.list(LEASED)? {
+        let worker = id_of(&key, &record)?;
         if record.lacks(LEASE_UNTIL) || !ids.contains(&worker) {
             continue;
         }
-        let key = key_of(worker);
         let reserved_until = record.number(&key, RESERVED_UNTIL)?;
         // When it was given back may be ahead of `now`: etcd tells whole seconds alone.
-        let is_free = record.lacks(HOLDER) || time(&record, &name, LEASE_UNTIL)? <= now;
+        let is_free = record.lacks(HOLDER) || time(&record, &key, LEASE_UNTIL)? <= now;
         if is_free && reserved_until < latest {
-            let created = time(&record, &name, CREATED)?;
+            let created = time(&record, &key, CREATED)?;
             all.push(FreeId { worker, reserved_until, created, record });
         }
     }
@@ -336,9 +396,9 @@ fn first_end(
     now: i64,
 ) -> Result<Option<SystemTime>, Error> {
     let mut first = None;
-    for (name, record) in transaction.list(WORKERS)? {
-        if ids.contains(&id_of(&name, &record)?) && !record.lacks(LEASE_UNTIL) {
-            let end = time(&record, &name, LEASE_UNTIL)?;
+    for (key, record) in transaction.list(LEASED)? {
+        if ids.contains(&id_of(&key, &record)?) && !record.lacks(LEASE_UNTIL) {
+            let end = time(&record, &key, LEASE_UNTIL)?;
             if end > now && first.is_none_or(|first| end < first) {
                 first = Some(end);
             }
@@ -355,7 +415,7 @@ fn release_record(
 ) -> Result<(), Fault> {
     let now = transaction.now()?;
     let record = record.with(HOLDER, None::<&str>).with(LEASE_UNTIL, now).with(MODIFIED, now);
-    transaction.put(&key_of(worker), record);
+    transaction.put(&leased_key(worker), record);
     Ok(())
 }
 
@@ -367,11 +427,13 @@ fn check_identity(
     worker: u64,
 ) -> Result<(), Error> {
     let largest = read_state(transaction)?.map_or(0, |state| state.largest);
-    let record = transaction.read(&key_of(worker))?;
+    let is_leased = assigned.is_leased(worker);
+    let key = if is_leased { leased_key(worker) } else { permanent_key(worker) };
+    let record = transaction.read(&key)?;
     // The record of an id may have been removed.
     let is_another = match record {
         Some(record) => {
-            let created = time(&record, &worker.to_string(), CREATED)?;
+            let created = time(&record, &key, CREATED)?;
             let reserved_until = record.int(RESERVED_UNTIL).and_then(|tick| tick.try_into().ok());
             assigned.contradicts(worker, created, reserved_until)
         }

@@ -8,7 +8,7 @@ use super::worker_table::{self, Tables};
 use crate::backend::error::random_text;
 use crate::backend::sql::{Access, Call, Client, Error, OnMissing, Transaction};
 use crate::layout::Layout;
-use crate::registry::admin::{RegistryAdmin, WorkerRecord};
+use crate::registry::admin::{RegistryAdmin, WorkerCounts, WorkerRecord};
 use crate::registry::assignment::{AssignedIds, Config, Fault, lease_of, next_id};
 use crate::registry::{Lease, LeaseKind, RegistryError, Request, WorkerRegistry};
 use crate::sync::{Mutex, lock};
@@ -272,6 +272,14 @@ impl<D: Tables> WorkerRegistry for SqlRegistry<D> {
 impl<D: Tables> RegistryAdmin for SqlRegistry<D> {
     fn workers(&self) -> Result<Vec<WorkerRecord>, RegistryError> {
         self.read(records::workers::<D>)
+    }
+
+    fn workers_below(&self, end: u64, most: usize) -> Result<Vec<WorkerRecord>, RegistryError> {
+        self.read(|transaction| records::workers_below::<D>(transaction, end, most))
+    }
+
+    fn count_workers(&self, now: SystemTime) -> Result<WorkerCounts, RegistryError> {
+        self.read(|transaction| records::count_workers::<D>(transaction, now))
     }
 
     fn largest_given(&self) -> Result<u64, RegistryError> {

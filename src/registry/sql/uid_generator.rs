@@ -14,7 +14,8 @@ use crate::layout::Layout;
 use crate::registry::assignment::{AssignedIds, AssignedSnapshot, Fault, replaced_store};
 use crate::registry::host::Host;
 use crate::registry::{
-    Lease, MySqlRegistry, RegistryAdmin, RegistryError, Request, WorkerRecord, WorkerRegistry,
+    Lease, MySqlRegistry, RegistryAdmin, RegistryError, Request, WorkerCounts, WorkerRecord,
+    WorkerRegistry,
 };
 use crate::support::audience::PerAudience;
 
@@ -56,6 +57,15 @@ const PHRASES: ErrorPhrases = ErrorPhrases {
     unrelated_tables: "",
     permissions: "give this user the rights to select and insert in its table WORKER_NODE",
 };
+
+/// When a row was written, at a start, in milliseconds since 1970. Its `LAUNCH_DATE` is the day
+/// alone.
+const CREATED: &str = "CAST(UNIX_TIMESTAMP(CREATED) * 1000 AS SIGNED)";
+
+/// What a record shows of a row.
+const COLUMNS: &str = "ID, HOST_NAME, PORT, TYPE, \
+                       CAST(UNIX_TIMESTAMP(CREATED) * 1000 AS SIGNED) AS LAUNCHED, \
+                       NULL, NULL, NULL, CAST(UNIX_TIMESTAMP(CREATED) * 1000 AS SIGNED)";
 
 /// The width of the columns `HOST_NAME` and `PORT` in characters.
 const WIDTH: usize = 64;
@@ -208,7 +218,9 @@ impl WorkerRegistry for UidGeneratorRegistry {
     }
 
     fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
-        let sql = "SELECT CAST(UNIX_TIMESTAMP(MAX(CREATED)) AS SIGNED) FROM WORKER_NODE";
+        // No key has the times, and the largest id was given last.
+        let sql = "SELECT CAST(UNIX_TIMESTAMP(CREATED) AS SIGNED) FROM WORKER_NODE \
+                   ORDER BY ID DESC LIMIT 1";
         let row = self.transact("read the registry", Access::Read, |transaction| {
             Ok(transaction.rows(sql, &[])?.pop())
         });
@@ -225,15 +237,37 @@ impl WorkerRegistry for UidGeneratorRegistry {
 
 impl RegistryAdmin for UidGeneratorRegistry {
     fn workers(&self) -> Result<Vec<WorkerRecord>, RegistryError> {
-        // A row is written at a start, and its LAUNCH_DATE is the day alone.
-        let sql = "SELECT ID, HOST_NAME, PORT, TYPE, \
-                   CAST(UNIX_TIMESTAMP(CREATED) * 1000 AS SIGNED) AS LAUNCHED, NULL, NULL, NULL, \
-                   CAST(UNIX_TIMESTAMP(CREATED) * 1000 AS SIGNED) FROM WORKER_NODE ORDER BY ID";
+        let sql = format!("SELECT {COLUMNS} FROM WORKER_NODE ORDER BY ID");
         self.transact("read the registry", Access::Read, |transaction| {
-            let rows = transaction.rows(sql, &[])?.into_iter();
-            Ok(rows
-                .map(|row| records::worker(row).ok_or_else(incompatible_tables))
-                .collect::<Result<_, _>>()?)
+            Ok(records::records(transaction.rows(&sql, &[])?)?)
+        })
+    }
+
+    fn workers_below(&self, end: u64, most: usize) -> Result<Vec<WorkerRecord>, RegistryError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM WORKER_NODE WHERE ID < ? ORDER BY ID DESC LIMIT {}",
+            records::limit(most)
+        );
+        self.transact("read the registry", Access::Read, |transaction| {
+            Ok(records::records(transaction.rows(&sql, &[end.into()])?)?)
+        })
+    }
+
+    fn count_workers(&self, _: SystemTime) -> Result<WorkerCounts, RegistryError> {
+        let sql = format!(
+            "SELECT {CREATED}, (SELECT COUNT(*) FROM WORKER_NODE) \
+             FROM WORKER_NODE ORDER BY ID LIMIT 1"
+        );
+        let row = self.transact("read the registry", Access::Read, |transaction| {
+            Ok(transaction.rows(&sql, &[])?.pop())
+        })?;
+        let Some([Value::Int(first), Value::Int(all)]) = row.as_deref() else {
+            return Ok(WorkerCounts::default());
+        };
+        Ok(WorkerCounts {
+            all: u64::try_from(*all).unwrap_or(0),
+            first_created: from_unix_ms((*first).into()),
+            ..WorkerCounts::default()
         })
     }
 

@@ -119,7 +119,7 @@ impl<K: KeyStore> KeySegments<K> {
             Call { phrases: &PHRASES, doing: "read the tags in", keys: &[], is_advice: false };
         let listed = client
             .transact::<_, SegmentError>(&call, |transaction| Ok(transaction.list(SEGMENTS)?));
-        let names = listed.unwrap_or_default().into_iter().map(|(name, _)| text_of(&name));
+        let names = listed.unwrap_or_default().into_iter().map(|(key, _)| tag_at(&key));
         // Others may have created it since.
         similar_names(tag, names.filter(|name| name != tag))
     }
@@ -190,9 +190,8 @@ impl<K: KeyStore> SegmentSource for KeySegments<K> {
         let mut tags =
             self.client.transact::<Vec<TagRecord>, SegmentError>(&call, |transaction| {
                 let documents = transaction.list(SEGMENTS)?;
-                let record = |(name, document): &(String, Document)| {
-                    let key = format!("{SEGMENTS}/{name}");
-                    Ok(record(&row_of(&text_of(name), &key, document)?, document))
+                let record = |(key, document): &(String, Document)| {
+                    Ok(record(&row_of(&tag_at(key), key, document)?, document))
                 };
                 Ok(documents.iter().map(record).collect::<Result<_, Error>>()?)
             })?;
@@ -259,6 +258,11 @@ impl<K: KeyStore> SegmentAdmin for KeySegments<K> {
 }
 
 /// Writes the row at `key`, and returns it as it is then.
+/// The tag whose row is at `key`.
+fn tag_at(key: &str) -> String {
+    text_of(key.rsplit_once('/').map_or(key, |(_, name)| name))
+}
+
 fn put(
     transaction: &mut Transaction<'_>,
     key: &str,

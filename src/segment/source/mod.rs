@@ -51,6 +51,8 @@ pub(crate) use key_segments::KeySegments;
 ))]
 pub(crate) use row::similar_names;
 
+use std::cmp::Ordering;
+
 use crate::number::Number;
 use crate::segment::SegmentError;
 
@@ -158,6 +160,21 @@ pub trait SegmentSource: Send + Sync + 'static {
     /// [`SegmentError`] says what is wrong.
     fn tags(&self) -> Result<Vec<TagRecord>, SegmentError>;
 
+    /// The tags whose rows were changed last, those first, and at most `most` of them; and how many
+    /// tags there are. The databases read no more than that. Where nothing tells when a row was
+    /// changed, the order is that of the tags.
+    ///
+    /// # Errors
+    ///
+    /// As [`tags`](SegmentSource::tags).
+    fn newest_tags(&self, most: usize) -> Result<(Vec<TagRecord>, u64), SegmentError> {
+        let mut tags = self.tags()?;
+        let all = tags.len() as u64;
+        tags.sort_by(TagRecord::newest_first);
+        tags.truncate(most);
+        Ok((tags, all))
+    }
+
     /// Creates `tag`, or returns the existing row unchanged.
     ///
     /// # Errors
@@ -184,6 +201,10 @@ impl<S: SegmentSource + ?Sized> SegmentSource for Box<S> {
 
     fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
         (**self).tags()
+    }
+
+    fn newest_tags(&self, most: usize) -> Result<(Vec<TagRecord>, u64), SegmentError> {
+        (**self).newest_tags(most)
     }
 
     fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError> {
@@ -377,6 +398,11 @@ impl Segment {
 }
 
 impl TagRecord {
+    /// Those that were changed last come first.
+    pub(crate) fn newest_first(&self, other: &TagRecord) -> Ordering {
+        other.updated.cmp(&self.updated).then_with(|| self.tag.cmp(&other.tag))
+    }
+
     /// A tag whose next number is `next`, whose step is `step`, and whose numbers are `delta`
     /// apart. For your own source.
     #[must_use]

@@ -265,6 +265,17 @@ impl Series {
         self.shared.cache.store.records()
     }
 
+    /// The series that were created last, those first, and at most `most` of them; and how many
+    /// there are. Asks the store, and reads no more.
+    ///
+    /// # Errors
+    ///
+    /// As [`list`](Series::list).
+    pub fn newest(&self, most: usize) -> Result<(Vec<SeriesRecord>, u64), SeriesError> {
+        self.shared.check_fork()?;
+        self.shared.cache.store.newest(most)
+    }
+
     /// Closes a period of a series that is over, and all before it: none of them gives a number any
     /// more, in no scope and for no date. Of a series that is not gapless, a process whose clock is
     /// behind may still give those of such a period that it has in memory, and one that is just

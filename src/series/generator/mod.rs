@@ -261,7 +261,7 @@ impl SeriesGenerator {
     }
 
     /// Does what [`counters`](SeriesGenerator::counters) does, for `most` of them if there are
-    /// more. Which ones they are then is not said.
+    /// more: those of the newest periods.
     ///
     /// # Errors
     ///
@@ -269,6 +269,18 @@ impl SeriesGenerator {
     pub fn counters_up_to(&self, most: usize) -> Result<Vec<CounterRecord>, SeriesError> {
         self.handle.shared.check_fork()?;
         self.handle.shared.cache.store.counters(self.name(), most)
+    }
+
+    /// The counters of the newest periods, and at most `most` of them, sorted as
+    /// [`counters`](SeriesGenerator::counters) does; and how many there are. Asks the store.
+    ///
+    /// # Errors
+    ///
+    /// [`SeriesError::Storage`].
+    pub fn newest_counters(&self, most: usize) -> Result<(Vec<CounterRecord>, u64), SeriesError> {
+        self.handle.shared.check_fork()?;
+        let store = &self.handle.shared.cache.store;
+        Ok((store.counters(self.name(), most)?, store.count_counters(self.name())?))
     }
 
     /// How far the numbers of the present period go, for each scope that has given some. If none

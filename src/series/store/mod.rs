@@ -33,6 +33,9 @@ pub(crate) trait SeriesStore: Debug + Send + Sync {
     /// All series, sorted by their names.
     fn records(&self) -> Result<Vec<SeriesRecord>, SeriesError>;
 
+    /// The series that were created last, those first, and at most `most`; and how many there are.
+    fn newest(&self, most: usize) -> Result<(Vec<SeriesRecord>, u64), SeriesError>;
+
     /// Adds a version that begins with the day `begins`, where the newest one has this `number`.
     /// Fails if the day is closed, or if numbers of a period from it on have been given, unless the
     /// version takes the place of the one that began with the same day.
@@ -72,8 +75,12 @@ pub(crate) trait SeriesStore: Debug + Send + Sync {
         answer: &str,
     ) -> Result<Remembered, SeriesError>;
 
-    /// `most` of the counters of a series, sorted by the period and then by the scope.
+    /// `most` of the counters of a series, those of the newest periods, sorted by the period and
+    /// then by the scope.
     fn counters(&self, name: &str, most: usize) -> Result<Vec<CounterRecord>, SeriesError>;
+
+    /// How many counters a series has.
+    fn count_counters(&self, name: &str) -> Result<u64, SeriesError>;
 }
 
 /// Which numbers a process would like.

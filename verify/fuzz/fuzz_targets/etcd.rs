@@ -67,7 +67,7 @@ fn check(input: &mut Unstructured<'_>, address: SocketAddr) -> Result<()> {
     let mut server = Server { revision: 1, ..Server::default() };
     for _ in 0..input.int_in_range(0..=3)? {
         let key =
-            *input.choose(&["store", "layout", "workers/1", "workers/2", "segments/orders"])?;
+            *input.choose(&["store", "layout", "workers/1", "permanent/2", "segments/orders"])?;
         server.revision += 1;
         server.keys.insert(format!("ids/{key}"), (document(input)?, server.revision));
     }

@@ -403,6 +403,11 @@ impl Session for EtcdSession<'_> {
         }
     }
 
+    fn count(&mut self, folder: &str) -> Result<u64, Error> {
+        let request = Request::count(&format!("{}/", self.full(folder)));
+        self.ask(&request, |answer| wire::number(&answer["count"]))
+    }
+
     fn commit(&mut self, changes: &[Change<'_>]) -> Result<bool, Error> {
         let full = changes.iter().map(|change| (self.full(change.key), change));
         let request = Request::commit(full);

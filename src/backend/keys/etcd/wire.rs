@@ -42,10 +42,18 @@ impl Request {
     /// after `last`.
     pub fn list(folder: &str, last: Option<&str>, limit: usize) -> Request {
         let from = last.map_or_else(|| folder.to_owned(), |last| format!("{last}\0"));
-        // The character after the slash.
-        let end = format!("{}0", folder.trim_end_matches('/'));
         let body = json!({
-            "key": encoded(&from), "range_end": encoded(&end), "limit": limit.to_string(),
+            "key": encoded(&from),
+            "range_end": encoded(&end_of(folder)),
+            "limit": limit.to_string(),
+        });
+        Request { path: "/v3/kv/range", body: body.to_string(), is_write: false }
+    }
+
+    /// Counts the keys that begin with `folder`, which ends with a slash.
+    pub fn count(folder: &str) -> Request {
+        let body = json!({
+            "key": encoded(folder), "range_end": encoded(&end_of(folder)), "count_only": true,
         });
         Request { path: "/v3/kv/range", body: body.to_string(), is_write: false }
     }
@@ -114,6 +122,11 @@ impl Header {
         };
         if header.cluster == 0 { Err(NOT_ETCD) } else { Ok(header) }
     }
+}
+
+/// What comes after all keys that begin with `folder`: it ends with the character after the slash.
+fn end_of(folder: &str) -> String {
+    format!("{}0", folder.trim_end_matches('/'))
 }
 
 /// What the answer to [`Request::read`] says of `keys`.

@@ -9,7 +9,7 @@ use crate::backend::server_message::sanitize;
 
 /// What a user needs, in the words of `ACL SETUSER`, which refuses a command that a server lacks.
 pub const RIGHTS: &str = "+select +info +config|get +pubsub|numsub +multi +exec +eval +get +mget \
-                          +set +del +sadd +srem +smembers +time";
+                          +set +del +sadd +srem +smembers +scard +time";
 
 /// What it needs from version 7.2 on, besides.
 pub const WAITAOF: &str = "+waitaof";

@@ -219,6 +219,14 @@ impl Session for RedisSession<'_> {
         Ok(pairs.filter_map(|(name, entry)| Some((name, entry?))).collect())
     }
 
+    fn count(&mut self, folder: &str) -> Result<u64, Error> {
+        let names = script::names(self.folder(), folder);
+        match self.read_only(&[command(&["SCARD", &names])])?.pop() {
+            Some(Value::Int(count)) => Ok(count.unsigned_abs()),
+            _ => Err(unexpected_reply("SCARD")),
+        }
+    }
+
     fn commit(&mut self, changes: &[Change<'_>]) -> Result<bool, Error> {
         let command = script::commit(changes, self.folder());
         match self.write(command, |answer| *answer == Value::Int(1))? {

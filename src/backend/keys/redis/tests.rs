@@ -533,6 +533,7 @@ fn a_user_needs_the_rights_that_are_named() {
         let result = store.connect(&deadline).and_then(|mut session| {
             session.now()?;
             session.list("r")?;
+            session.count("r")?;
             session.commit(&changes)
         });
         let error = result.expect_err(right);

@@ -241,6 +241,20 @@ impl Session for ZooKeeperSession<'_> {
         Ok(entries)
     }
 
+    fn count(&mut self, folder: &str) -> Result<u64, Error> {
+        let path = self.path(folder);
+        let reply = self.ask(&[self.sync(), (operation::EXISTS, read(&path))])?.pop();
+        let reply = reply.ok_or_else(|| self.unexpected_reply())?;
+        match reply.code {
+            code::OK => {
+                let stat = reply.stat().ok_or_else(|| self.unexpected_reply())?;
+                Ok(u64::try_from(stat.children).unwrap_or(0))
+            }
+            code::NO_NODE => Ok(0),
+            other => Err(unexpected(other, &path)),
+        }
+    }
+
     fn commit(&mut self, changes: &[Change<'_>]) -> Result<bool, Error> {
         let paths: Vec<String> = changes.iter().map(|change| self.path(change.key)).collect();
         let Some(parts) = Parts::of(changes, &paths, self.access) else { return Ok(false) };

@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
         let _pzxid = self.long()?;
         // The server tells twice the nodes made, less those that are there: so many changes.
         let made = i64::midpoint(cversion.into(), children.into());
-        Some(Stat { mtime, version, made })
+        Some(Stat { mtime, version, made, children })
     }
 }
 
@@ -199,6 +199,8 @@ pub struct Stat {
     pub version: i32,
     /// How many nodes were made below it: the number of the next sequential one.
     pub made: i64,
+    /// How many nodes are below it.
+    pub children: i32,
 }
 
 /// The answer to a request.

@@ -309,6 +309,35 @@ impl<D: Tables, T: Table> SegmentSource for SqlSegments<D, T> {
         Ok(tags)
     }
 
+    fn newest_tags(&self, most: usize) -> Result<(Vec<TagRecord>, u64), SegmentError> {
+        let select = Self::select();
+        // Databases count rows by this type.
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let sql = format!(
+            "{select} ORDER BY COALESCE({}, 0) DESC, {} LIMIT {most}",
+            T::updated::<D>(),
+            T::TAG
+        );
+        let count = format!("SELECT COUNT(*) FROM {}", T::NAME);
+        let read = |transaction: &mut Transaction<'_>| {
+            Self::check_version(transaction)?;
+            let rows = transaction.rows(&sql, &[])?;
+            let records = rows.iter().map(|row| record(row, T::COUNTING));
+            let records = records.collect::<Result<Vec<_>, _>>()?;
+            let all = match transaction.rows(&count, &[])?.pop().as_deref() {
+                Some([Value::Int(all)]) => u64::try_from(*all).unwrap_or(0),
+                _ => records.len() as u64,
+            };
+            Ok((records, all))
+        };
+        let call = Call { access: Access::Read, ..Self::call("read the tags in") };
+        let unmade = || Ok::<_, SegmentError>((Vec::new(), 0));
+        let (mut tags, all) = self.client.transact(&call, &OnMissing::Fail, Some(&unmade), read)?;
+        // Databases sort texts each in its own way.
+        tags.sort_by(TagRecord::newest_first);
+        Ok((tags, all))
+    }
+
     fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError> {
         self.create_with(tag, new, 1, 0)
     }

@@ -10,7 +10,7 @@ mod take;
 
 use std::collections::HashMap;
 
-use rows::{ITS_KEY, SERIES, VERSIONS, counter_of, find_counter, int, key, record, text};
+use rows::{ITS_KEY, SERIES, VERSIONS, counter_of, find_counter, int, key, record, text, unsigned};
 
 #[cfg(feature = "sqlite")]
 use crate::backend::StorageError;
@@ -240,23 +240,34 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
     fn records(&self) -> Result<Vec<SeriesRecord>, SeriesError> {
         let read = |transaction: &mut Transaction<'_>| {
             Self::check_version(transaction)?;
-            let series = format!("SELECT {SERIES} FROM uidring_series");
-            let series = transaction.rows(&series, &[])?;
-            let versions =
-                format!("SELECT {VERSIONS} FROM uidring_series_version ORDER BY series, version");
-            let versions = transaction.rows(&versions, &[])?;
-            let mut records = Vec::new();
-            for row in &series {
-                let name = text(row, 0, "name")?;
-                let is_its = |version: &&Row| text(version, 0, "series").is_ok_and(|s| s == name);
-                records.push(record(row, versions.iter().filter(is_its))?);
-            }
+            let mut records = records(transaction, "uidring_series")?;
             // Databases sort texts each in its own way.
             records.sort_by(|one: &SeriesRecord, other| one.name.cmp(&other.name));
             Ok(records)
         };
         let call = Self::call("read the series in", Access::Read);
         let unmade = || Ok(Vec::new());
+        self.client.transact(&call, &OnMissing::Fail, Some(&unmade), read)
+    }
+
+    fn newest(&self, most: usize) -> Result<(Vec<SeriesRecord>, u64), SeriesError> {
+        // Databases count rows by this type.
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let newest = format!(
+            "(SELECT {SERIES} FROM uidring_series ORDER BY created DESC, name LIMIT {most})"
+        );
+        let read = |transaction: &mut Transaction<'_>| {
+            Self::check_version(transaction)?;
+            let mut records = records(transaction, &newest)?;
+            records.sort_by(|one, other| {
+                other.created.cmp(&one.created).then_with(|| one.name.cmp(&other.name))
+            });
+            let all = transaction.rows("SELECT COUNT(*) FROM uidring_series", &[])?.pop();
+            let all = all.map_or(Ok(0), |row| unsigned(&row, 0, "the count of series"))?;
+            Ok((records, all))
+        };
+        let call = Self::call("read the series in", Access::Read);
+        let unmade = || Ok((Vec::new(), 0));
         self.client.transact(&call, &OnMissing::Fail, Some(&unmade), read)
     }
 
@@ -391,7 +402,8 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let sql = format!(
             "SELECT scope, period, version, last_number, created, modified \
-             FROM uidring_series_counter WHERE series = ? LIMIT {most}"
+             FROM uidring_series_counter WHERE series = ? \
+             ORDER BY begins DESC, period, scope LIMIT {most}"
         );
         self.transact(name, "read a series in", Access::Read, |transaction| {
             let record = self.get(transaction, name, false)?;
@@ -411,6 +423,33 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
             Ok(counters)
         })
     }
+
+    fn count_counters(&self, name: &str) -> Result<u64, SeriesError> {
+        let sql = "SELECT COUNT(*) FROM uidring_series_counter WHERE series = ?";
+        self.transact(name, "read a series in", Access::Read, |transaction| {
+            let row = transaction.rows(sql, &[name.into()])?.pop().unwrap_or_default();
+            Ok(unsigned(&row, 0, "the count of counters")?)
+        })
+    }
+}
+
+/// The series in `source`, which is a table or a query with the columns [`SERIES`], with their
+/// versions, in any order.
+fn records(transaction: &mut Transaction<'_>, source: &str) -> Result<Vec<SeriesRecord>, Error> {
+    let series = transaction.rows(&format!("SELECT {SERIES} FROM {source} AS shown"), &[])?;
+    let sql = format!(
+        "SELECT {VERSIONS} FROM uidring_series_version \
+         JOIN {source} AS shown ON name = series ORDER BY version"
+    );
+    let mut versions: HashMap<String, Vec<Row>> = HashMap::new();
+    for row in transaction.rows(&sql, &[])? {
+        versions.entry(text(&row, 0, "series")?.to_owned()).or_default().push(row);
+    }
+    let its = |row: &Row| {
+        let versions = versions.get(text(row, 0, "name")?).map_or(&[][..], Vec::as_slice);
+        record(row, versions.iter())
+    };
+    series.iter().map(its).collect()
 }
 
 #[cfg(feature = "sqlite")]
