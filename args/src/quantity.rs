@@ -129,6 +129,12 @@ pub fn quantity(text: &str) -> Result<Quantity, String> {
     }
 }
 
+/// `count` as the size of a list: the largest where it is larger.
+#[must_use]
+pub fn size(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}
+
 /// Parses a whole number: 20000, 20k, 1.5M.
 ///
 /// # Errors

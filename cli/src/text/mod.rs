@@ -14,7 +14,7 @@ pub(crate) mod words;
 pub(crate) use failure::Failure;
 pub(crate) use page::{
     BOLD, DIM, GREEN, RED, SEQUENCE, TIME, WORKER, YELLOW, columns, error_columns, folded,
-    footnote, gauge, lines, paint, paragraph, row, unfolded_row,
+    footnote, gauge, hidden, lines, paint, paragraph, row, unfolded_row,
 };
 pub(crate) use picture::picture;
 pub(crate) use shell::{command, failure_with_command};

@@ -5,6 +5,7 @@ use std::fmt;
 
 use anstyle::{AnsiColor, Style};
 use console::{Term, measure_text_width};
+use indicatif::HumanCount;
 use uidring_args::visible;
 
 pub(crate) const BOLD: Style = Style::new().bold();
@@ -81,6 +82,14 @@ pub(crate) fn lines(text: &str) -> String {
 /// A remark below a page, which may have texts of others.
 pub(crate) fn footnote(sentence: &str) -> String {
     paint(DIM, folded(&visible(sentence), columns(), 0)) + "\n"
+}
+
+/// The remark below a list of `rows` that shows only some of them, if it does.
+pub(crate) fn hidden(rows: u64, shown: u64) -> String {
+    match rows.saturating_sub(shown) {
+        0 => String::new(),
+        hidden => footnote(&format!("and {} older; --last {rows} shows all", HumanCount(hidden))),
+    }
 }
 
 /// A line of a page: a name that fills a column of `WIDTH`, and what is said about it, in one line

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -73,7 +75,7 @@ fn all_that_a_definition_has_is_named_on_the_command_line() {
     let page = on(folder.path(), "create invoices {n} --gapless");
     assert!(page.contains("{n}, never anew; gapless, each number counted in the"), "{page}");
     let listed = &json(&on(folder.path(), "list --json"))["series"];
-    let [claims, invoices] = [&listed[0], &listed[1]];
+    let [invoices, claims] = [&listed[0], &listed[1]];
     assert_eq!((&claims["series"], &claims["fiscal_year"]), (&"claims".into(), &4.into()));
     assert_eq!((&claims["step"], &claims["first"]), (&1000.into(), &"500".into()));
     assert_eq!((&claims["gapless"], &invoices["gapless"]), (&false.into(), &true.into()));
@@ -156,18 +158,18 @@ fn series_and_counters_are_listed() {
     let table = on(folder, "list");
     let lines: Vec<Vec<&str>> = table.lines().map(|it| it.split_whitespace().collect()).collect();
     assert_eq!(lines[0], ["SERIES", "PATTERN", "ZONE", "KIND", "VERSION"]);
-    assert_eq!(lines[1], ["orders", ORDERS, "Asia/Shanghai", "fast", "1"]);
-    assert_eq!(lines[2], ["parcels", "{scope}/{yyyy}-{n:1}", "UTC", "fast", "1"]);
+    assert_eq!(lines[2], ["orders", ORDERS, "Asia/Shanghai", "fast", "1"]);
+    assert_eq!(lines[1], ["parcels", "{scope}/{yyyy}-{n:1}", "UTC", "fast", "1"]);
     assert!(lines[3].starts_with(&["2", "series;"]), "{table}");
     let page = on(folder, "list parcels");
     let lines: Vec<Vec<&str>> = page.lines().map(|it| it.split_whitespace().collect()).collect();
     let at = lines.iter().position(|line| line.first() == Some(&"PERIOD")).unwrap();
     assert_eq!(lines[at], ["PERIOD", "SCOPE", "LAST", "USED", "UPDATED"]);
-    assert_eq!(lines[at + 1][..5], ["2024", "oslo", "9", "100", "%"]);
-    assert_eq!(lines[at + 2][..5], ["2025", "lima", "7", "77", "%"]);
+    assert_eq!(lines[at + 2][..5], ["2024", "oslo", "9", "100", "%"]);
+    assert_eq!(lines[at + 1][..5], ["2025", "lima", "7", "77", "%"]);
     assert_eq!(lines[at + 3], ["2", "counters"]);
     let report = json(&on(folder, "list parcels --json"));
-    let counter = &report["counters"][1];
+    let counter = &report["counters"][0];
     assert_eq!(
         (&report["series"], &report["versions"][0]["largest"]),
         (&"parcels".into(), &"9".into())
@@ -175,6 +177,29 @@ fn series_and_counters_are_listed() {
     assert_eq!((&counter["last"], &counter["percent"]), (&"7".into(), &77.into()));
     counter["updated"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
     assert!(on(folder, "list orders").ends_with("it has given no number\n"));
+}
+
+#[test]
+fn the_newest_series_and_counters_come_first() {
+    let folder = folder();
+    for name in ["b", "a", "c"] {
+        on(folder.path(), &format!("create {name} {{yyyy}}{{MM}}-{{n:3}}"));
+        thread::sleep(Duration::from_millis(5));
+    }
+    let page = on(folder.path(), "list --last 2");
+    let names: Vec<&str> = page.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(names, ["SERIES", "c", "a", "and", "3"], "{page}");
+    assert!(page.contains("\nand 1 older; --last 3 shows all\n"), "{page}");
+    for month in ["2026-01", "2026-03", "2026-02"] {
+        on(folder.path(), &format!("next a --date {month}-05"));
+    }
+    let report = json(&on(folder.path(), "list a --json --last 2"));
+    let periods: Vec<&Value> =
+        report["counters"].as_array().unwrap().iter().map(|counter| &counter["period"]).collect();
+    assert_eq!(periods, ["2026-03", "2026-02"]);
+    assert_eq!(report["rows"], 3);
+    let page = on(folder.path(), "list a --last 1");
+    assert!(page.ends_with("\nand 2 older; --last 3 shows all\n3 counters\n"), "{page}");
 }
 
 #[test]

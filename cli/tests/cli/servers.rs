@@ -155,8 +155,8 @@ fn worker_ids_come_from_the_table_of_uid_generator() {
     assert_eq!(json(&status)["worker_id"], 4);
     let page = on("workers --uid-generator");
     let hosts: Vec<_> =
-        page.lines().map(|line| line.split_whitespace().nth(1).unwrap()).take(3).collect();
-    assert_eq!(hosts, ["HOST", "java-1", "java-2"], "{page}");
+        page.lines().map(|line| line.split_whitespace().nth(1).unwrap()).skip(3).take(2).collect();
+    assert_eq!(hosts, ["java-2", "java-1"], "{page}");
     assert!(
         page.ends_with(
             "\n4 worker ids used; the layout, which the table does not know, \
@@ -167,7 +167,7 @@ fn worker_ids_come_from_the_table_of_uid_generator() {
     let report = json(&on("workers --json --uid-generator"));
     assert_eq!((&report["used"], &report["capacity"]), (&Value::from(4), &Value::Null));
     let created: jiff::Timestamp =
-        report["workers"][3]["created"].as_str().unwrap().parse().unwrap();
+        report["workers"][0]["created"].as_str().unwrap().parse().unwrap();
     assert!(around.contains(created.into()), "{report}");
     let complaint = refused("workers release 1 --uid-generator", 1);
     assert!(complaint.contains("was given to java-1/8080-1 once and for all"), "{complaint}");

@@ -126,6 +126,23 @@ fn tags_tell_the_pace() {
 }
 
 #[test]
+fn tags_shows_those_changed_last_first() {
+    let folder = folder();
+    for tag in ["a", "b", "c"] {
+        stdout(folder.path(), &["tags", "create", tag]);
+        thread::sleep(std::time::Duration::from_millis(5));
+    }
+    stdout(folder.path(), &["tags", "set", "b", "--step", "7"]);
+    let page = stdout(folder.path(), &["tags", "--last", "2"]);
+    let names: Vec<&str> = page.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(names, ["TAG", "b", "c", "and", "3"], "{page}");
+    assert!(page.contains("\nand 1 older; --last 3 shows all\n3 tags; "), "{page}");
+    let report = json(&stdout(folder.path(), &["tags", "--json", "--last", "1"]));
+    assert_eq!((&report["rows"], &report["tags"][0]["tag"]), (&Value::from(3), &"b".into()));
+    assert_eq!(report["tags"].as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn numbers_of_a_tag_come_as_a_load() {
     let folder = folder();
     stdout(folder.path(), &["tags", "create", "orders"]);

@@ -1,7 +1,9 @@
 //! `uidring workers`.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::Path;
+use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
@@ -11,7 +13,7 @@ use uidring::{Layout, RegistryError};
 use crate::{Around, folder, json, registry, stderr, stdout, uids, with_registry};
 
 #[test]
-fn workers_shows_the_newest_last() {
+fn workers_shows_the_newest_first() {
     let folder = folder();
     let around = Around::now();
     for _ in 0..4 {
@@ -22,9 +24,12 @@ fn workers_shows_the_newest_last() {
         page.lines().filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect()
     };
     // The last line, "4 of ...", begins with a number as well.
-    assert_eq!(rows(&["workers"]), [1, 2, 3, 4, 4]);
-    assert_eq!(rows(&["workers", "--last", "2"]), [3, 4, 4]);
-    assert!(stdout(folder.path(), &["workers", "--last", "3"]).contains("\nand 1 before these"));
+    assert_eq!(rows(&["workers"]), [4, 3, 2, 1, 4]);
+    assert_eq!(rows(&["workers", "--last", "2"]), [4, 3, 4]);
+    assert!(
+        stdout(folder.path(), &["workers", "--last", "3"])
+            .contains("\nand 1 older; --last 4 shows all")
+    );
     assert!(stdout(folder.path(), &["workers"]).ends_with("\n4 of 1,048,575 worker ids used\n"));
 
     let report = json(&stdout(folder.path(), &["workers", "--json", "--last", "2"]));
@@ -33,7 +38,7 @@ fn workers_shows_the_newest_last() {
     let shown = report["workers"].as_array().unwrap();
     let remembered = with_registry(folder.path()).workers().unwrap();
     assert_eq!(shown.len(), 2);
-    for (row, worker) in shown.iter().zip(&remembered[2..]) {
+    for (row, worker) in shown.iter().zip(remembered[2..].iter().rev()) {
         assert_eq!(row["id"], worker.id);
         assert_eq!(row["host"], worker.host_name.as_str());
         assert_eq!(row["port"], worker.port.as_str());
@@ -41,6 +46,52 @@ fn workers_shows_the_newest_last() {
         let launched: jiff::Timestamp = row["launched"].as_str().unwrap().parse().unwrap();
         assert!(around.contains(launched.into()));
     }
+}
+
+/// The most memory that the tool has had while it listed so many ids, in KiB.
+#[cfg(target_os = "linux")]
+fn memory_of_list(folder: &Path, ids: usize) -> u64 {
+    let count = ids.to_string();
+    let mut tool = crate::uidring(folder, &["workers", "--json", "--last", &count])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", tool.id());
+    let (mut most, mut text, mut part) = (0, Vec::new(), vec![0; 1 << 16]);
+    // It goes on when what it has written is read.
+    while let Some(read) =
+        Some(tool.stdout.as_mut().unwrap().read(&mut part).unwrap()).filter(|read| *read > 0)
+    {
+        text.extend_from_slice(&part[..read]);
+        let status = fs::read_to_string(&status).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
+        most = most.max(kib.unwrap_or(0));
+    }
+    assert!(tool.wait().unwrap().success());
+    let report = json(std::str::from_utf8(&text).unwrap());
+    let listed = report["workers"].as_array().unwrap();
+    assert_eq!(listed.len(), ids);
+    assert!(listed.windows(2).all(|two| two[0]["id"].as_u64() > two[1]["id"].as_u64()));
+    most
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_long_list_takes_no_more_memory_than_a_short_one() {
+    let folder = folder();
+    stdout(folder.path(), &["take"]);
+    let db = rusqlite::Connection::open(registry(folder.path())).unwrap();
+    db.execute_batch(
+        "WITH RECURSIVE ids (new) AS (SELECT 2 UNION ALL SELECT new + 1 FROM ids WHERE new < 100000)
+         INSERT INTO worker_node (id, host_name, port, type, launch_date, modified, created)
+         SELECT new, host_name, port, type, launch_date, modified, created
+         FROM ids, worker_node WHERE id = 1",
+    )
+    .unwrap();
+    let (short, long) =
+        (memory_of_list(folder.path(), 10_000), memory_of_list(folder.path(), 100_000));
+    assert!(long < short + 8 * 1024, "{short} KiB, and {long} KiB for a long list");
 }
 
 #[test]
@@ -189,14 +240,14 @@ fn workers_shows_leases() {
     assert!(rows[0].starts_with("ID  HOST/PORT OR PID  LAUNCHED (UTC)        LEASE "), "{page}");
     assert!(rows[0].ends_with("  RESERVED UNTIL (UTC)"), "{page}");
     assert!(
-        rows[1].starts_with(" 1  web-1/4321        20") && rows[1].contains("  held, 59 min "),
+        rows[5].starts_with(" 1  web-1/4321        20") && rows[5].contains("  held, 59 min "),
         "{page}"
     );
-    assert!(rows[1].ends_with(&second(held.last)), "{page}");
+    assert!(rows[5].ends_with(&second(held.last)), "{page}");
     assert!(rows[3].contains("web-3/4321") && rows[3].contains("  expired "), "{page}");
     assert!(rows[3].ends_with(&second(expired.last)), "{page}");
-    assert!(rows[4].contains("web-4/4321") && rows[4].contains("  given back "), "{page}");
-    assert!(rows[5].ends_with("  given once"), "{page}");
+    assert!(rows[2].contains("web-4/4321") && rows[2].contains("  given back "), "{page}");
+    assert!(rows[1].ends_with("  given once"), "{page}");
     assert_eq!(
         rows[6],
         "5 of 1,048,575 worker ids used; 4 leased, 2 of them free to be given again"
@@ -213,11 +264,11 @@ fn workers_shows_leases() {
     let workers = report["workers"].as_array().unwrap();
     assert_eq!(
         workers.iter().map(|worker| worker["lease"]["state"].as_str()).collect::<Vec<_>>(),
-        [Some("expired"), Some("given_back"), None]
+        [None, Some("given_back"), Some("expired")]
     );
-    assert_eq!(workers[0]["lease"]["reserved_until"], second(expired.last));
+    assert_eq!(workers[2]["lease"]["reserved_until"], second(expired.last));
     let time = |value: &Value| value.as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
-    let (created, until) = (time(&workers[0]["created"]), time(&workers[0]["lease"]["until"]));
+    let (created, until) = (time(&workers[2]["created"]), time(&workers[2]["lease"]["until"]));
     // A second, less the 1.1 s that have been taken off; both times are shown without their parts.
     assert!((-1..=0).contains(&until.duration_since(created).as_secs()), "{report}");
 }

@@ -9,6 +9,8 @@ use uidring_args::{length, quantity, some_length};
 pub(crate) const CALLS: usize = 16;
 /// The most ids of one request.
 pub(crate) const MAX_IDS: u64 = 100_000;
+/// The most tags, or series, that are shown as the newest.
+pub(crate) const MAX_NEWEST: u64 = 100_000;
 /// The most counters of a series that are shown.
 pub(crate) const MAX_COUNTERS: usize = 10_000;
 /// The most numbers of one segment.

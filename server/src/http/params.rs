@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::config::limits::MAX_IDS;
+use crate::config::limits::{MAX_IDS, MAX_NEWEST};
 use crate::http::problem::Problem;
 
 /// A parameter's name and value.
@@ -53,6 +53,18 @@ pub(crate) fn count(query: Option<&str>) -> Result<usize, Problem> {
             .value(&text)
     })?;
     Ok(usize::try_from(count).unwrap_or(1))
+}
+
+/// How many of the newest the query asks for: its parameter `last`, or all.
+pub(crate) fn last(query: Option<&str>) -> Result<Option<usize>, Problem> {
+    let Some(text) = only(query.unwrap_or_default(), "last")? else { return Ok(None) };
+    let last = number(&text, MAX_NEWEST).and_then(|last| usize::try_from(last).ok());
+    match last {
+        None => Err(Problem::bad_request("bad-last", "there is no list of this length")
+            .detail(format!("last is a whole number from 1 to {MAX_NEWEST}"))
+            .value(&text)),
+        last => Ok(last),
+    }
 }
 
 /// Parses a number from 1 to `most`. Only digits are allowed.

@@ -360,6 +360,10 @@ impl SegmentSource for RecordedSource {
         self.source.tags()
     }
 
+    fn newest_tags(&self, most: usize) -> Result<(Vec<TagRecord>, u64), SegmentError> {
+        self.source.newest_tags(most)
+    }
+
     fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError> {
         self.source.create(tag, new)
     }

@@ -82,6 +82,8 @@ fn a_token_opens_its_tags() {
     };
     assert_eq!(names(tags(ORDERS)), ["open", "orders"]);
     assert_eq!(names(tags(ADMIN)), ["invoices", "open", "orders"]);
+    let last = server.send("GET", "/v1/tags?last=2", &[ORDERS], "").json()["tags"].clone();
+    assert_eq!(names(last).len(), 2, "those that it may see");
 }
 
 #[test]

@@ -138,6 +138,31 @@ fn a_tag_is_created_once() {
 }
 
 #[test]
+fn the_newest_tags_and_series_are_listed_alone() {
+    let server = Server::start(&[]);
+    for name in ["b", "a", "c"] {
+        let json = ["content-type: application/json"];
+        assert_eq!(server.send("PUT", &format!("/v1/tags/{name}"), &json, "{}").status, 201);
+        let body = r#"{"pattern":"{n}"}"#;
+        assert_eq!(server.send("PUT", &format!("/v1/series/{name}"), &json, body).status, 201);
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    for (path, list, name) in [("/v1/tags", "tags", "tag"), ("/v1/series", "series", "name")] {
+        let names = |query: &str| -> Vec<String> {
+            let rows = server.get(&format!("{path}{query}")).json()[list].clone();
+            let names = rows.as_array().unwrap().iter().map(|row| row[name].as_str().unwrap());
+            names.map(str::to_owned).collect()
+        };
+        assert_eq!(names(""), ["a", "b", "c"]);
+        assert_eq!(names("?last=2"), ["c", "a"]);
+        assert_eq!(names("?last=9"), ["c", "a", "b"]);
+        for wrong in ["?last=0", "?last=x", "?last=100001", "?last=1&last=2", "?first=1"] {
+            assert_eq!(server.get(&format!("{path}{wrong}")).status, 400, "{path}{wrong}");
+        }
+    }
+}
+
+#[test]
 fn a_batch_does_not_wait_for_a_load_for_each_number() {
     let server = Server::start(&[]);
     // Where no step is asked for, it is not above this.

@@ -8,6 +8,8 @@ use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
 use uidring::series::{CounterRecord, SeriesDefinition, SeriesRecord, SeriesVersion};
 
+use uidring_args::quantity;
+
 use super::{about, begins, closed_before, describe, existing, percent};
 use crate::args::db::{self, DbArg};
 use crate::args::wait_notice::with_wait_notice;
@@ -15,10 +17,10 @@ use crate::text::table::{Column, Table};
 use crate::text::words::{counted, distance};
 use crate::text::{self, BOLD, DIM, Failure, SEQUENCE, TIME, Times, command, paint, paragraph};
 
-/// List the series, or one with its versions and its counters
+/// List the series, the newest first, or one with its versions and its counters
 ///
-/// A counter is one period of one scope. Its last number may still be in the memory of a process.
-/// Nothing is written.
+/// A counter is one period of one scope, those of the newest periods come first, and their last
+/// numbers may still be in the memory of a process. Nothing is written.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,6 +33,10 @@ pub(crate) struct Args {
     #[arg(value_name = "NAME")]
     series: Option<String>,
 
+    /// Show only the newest N
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = quantity::count)]
+    last: u64,
+
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -41,6 +47,8 @@ pub(crate) struct Args {
 
 #[derive(Serialize)]
 struct Report<'a> {
+    /// How many series there are, shown or not.
+    rows: u64,
     series: Vec<Row<'a>>,
 }
 
@@ -76,6 +84,8 @@ struct SeriesReport<'a> {
     #[serde(flatten)]
     series: Row<'a>,
     versions: Vec<Version>,
+    /// How many counters there are, shown or not.
+    rows: u64,
     counters: Vec<Counter<'a>>,
 }
 
@@ -96,32 +106,37 @@ impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let db = self.db.db()?;
         let Some(name) = &self.series else {
-            let all =
-                with_wait_notice(&db, || Ok::<_, Failure>(db::existing_series(&db)?.list()?))?;
+            let read =
+                || Ok::<_, Failure>(db::existing_series(&db)?.newest(quantity::size(self.last))?);
+            let (all, rows) = with_wait_notice(&db, read)?;
             if self.json {
-                return text::print(&text::json(&Report {
-                    series: all.iter().map(row).collect(),
-                })?);
+                let series = all.iter().map(row).collect();
+                return text::print(&text::json(&Report { rows, series })?);
             }
             if all.is_empty() {
                 let create = about(&db, "create", "NAME", &["PATTERN"]);
                 let create = command("no series yet; to create one:", &create, text::columns());
                 return text::print(&paint(DIM, create));
             }
-            return text::print(&table(&all));
+            return text::print(&table(&all, rows));
         };
-        let (record, counters) = with_wait_notice(&db, || {
+        let (record, (mut counters, rows)) = with_wait_notice(&db, || {
             let series = existing(&db, name)?;
-            Ok::<_, Failure>((series.record()?, series.counters()?))
+            let counters = series.newest_counters(quantity::size(self.last))?;
+            Ok::<_, Failure>((series.record()?, counters))
         })?;
+        counters.sort_by(|one, other| {
+            other.period.cmp(&one.period).then_with(|| one.scope.cmp(&other.scope))
+        });
         text::print(&if self.json {
             text::json(&SeriesReport {
                 series: row(&record),
                 versions: record.versions.iter().map(version).collect(),
+                rows,
                 counters: counters.iter().map(|it| counter(&record, it)).collect(),
             })?
         } else {
-            page(&record, &counters, SystemClock.now())
+            page(&record, &counters, rows, SystemClock.now())
         })
     }
 }
@@ -171,7 +186,8 @@ fn writes<'a>(record: &'a SeriesRecord, counter: &CounterRecord) -> &'a SeriesDe
     &version.unwrap_or_else(|| record.newest()).definition
 }
 
-fn table(all: &[SeriesRecord]) -> String {
+/// Those of `rows` series that are shown.
+fn table(all: &[SeriesRecord], rows: u64) -> String {
     let mut table = Table::new([
         Column::text("SERIES", BOLD),
         Column::text("PATTERN", Style::new()),
@@ -194,13 +210,14 @@ fn table(all: &[SeriesRecord]) -> String {
         ]);
     }
     // The word is the same for one and for several.
-    let count = HumanCount(all.len() as u64);
+    let count = HumanCount(rows);
+    let hidden = text::hidden(rows, all.len() as u64);
     let footer = format!("{count} series; `uidring series list NAME` tells the counters of one");
-    format!("{table}{}", text::footnote(&footer))
+    format!("{table}{hidden}{}", text::footnote(&footer))
 }
 
-/// The page of one series.
-fn page(record: &SeriesRecord, counters: &[CounterRecord], now: SystemTime) -> String {
+/// The page of one series, which has so many counters.
+fn page(record: &SeriesRecord, counters: &[CounterRecord], rows: u64, now: SystemTime) -> String {
     let mut page = paragraph(&format!("the series {}", record.name));
     for version in &record.versions {
         let from =
@@ -223,7 +240,7 @@ fn page(record: &SeriesRecord, counters: &[CounterRecord], now: SystemTime) -> S
     if let Some(before) = closed_before(record) {
         page += &text::row::<9>("closed", DIM, format_args!("before {before}"));
     }
-    if counters.is_empty() {
+    if rows == 0 {
         return page + &text::footnote("it has given no number");
     }
     let mut table = Table::new([
@@ -244,6 +261,7 @@ fn page(record: &SeriesRecord, counters: &[CounterRecord], now: SystemTime) -> S
             counter.updated.map(|updated| distance(updated.min(now), now)).unwrap_or_default(),
         ]);
     }
-    let footer = counted(counters.len() as u64, "counter");
-    format!("{page}\n{table}{}", text::footnote(&footer))
+    let hidden = text::hidden(rows, counters.len() as u64);
+    let footer = counted(rows, "counter");
+    format!("{page}\n{table}{hidden}{}", text::footnote(&footer))
 }

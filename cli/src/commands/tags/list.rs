@@ -9,7 +9,7 @@ use indicatif::HumanCount;
 use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
 use uidring::segment::{SegmentSource, TagRecord};
-use uidring_args::some_length;
+use uidring_args::{quantity, some_length};
 
 use crate::args::db;
 use crate::args::tag_store::{TagStore, TagStoreArgs};
@@ -20,7 +20,7 @@ use crate::text::table::{Column, Table};
 use crate::text::words::{counted, distance, measured, span};
 use crate::text::{self, BOLD, DIM, Failure, SEQUENCE, TIME, Times, paint};
 
-/// List the tags, whose numbers are counted up, or change them
+/// List the tags, whose numbers are counted up, those changed last first, or change them
 ///
 /// A tag has a row with its next number. A process takes a segment of numbers from it at a time, a
 /// step or more. With --for the rows are read twice: what was taken meanwhile is the pace, and
@@ -52,6 +52,10 @@ pub(crate) struct Args {
     #[arg(long = "for", value_name = "LENGTH", value_parser = some_length)]
     length: Option<Duration>,
 
+    /// Show only the N that were changed last
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = quantity::count)]
+    last: u64,
+
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -68,6 +72,8 @@ enum Command {
 struct Report<'a> {
     /// For how many seconds the pace was measured.
     over_seconds: Option<f64>,
+    /// How many rows there are, shown or not.
+    rows: u64,
     tags: Vec<Row<'a>>,
 }
 
@@ -133,17 +139,18 @@ impl Args {
         let db = self.store.db()?;
         let read = || {
             with_wait_notice(&db, || {
-                let tags = db::existing_tags(&db, self.store.table())?.tags()?;
-                Ok::<_, Failure>((tags, SystemClock.now()))
+                let tags = db::existing_tags(&db, self.store.table())?;
+                let (tags, rows) = tags.newest_tags(quantity::size(self.last))?;
+                Ok::<_, Failure>((tags, rows, SystemClock.now()))
             })
         };
-        let (mut tags, mut now) = read()?;
+        let (mut tags, mut rows, mut now) = read()?;
         let mut before = Vec::new();
         let mut apart = None;
         if let Some(length) = self.length {
             thread::sleep(length);
             let (first, since) = (tags, now);
-            (tags, now) = read()?;
+            (tags, rows, now) = read()?;
             before = first;
             // A clock that is set meanwhile would make it wrong.
             apart = Some(now.duration_since(since).unwrap_or(length).max(length));
@@ -156,6 +163,7 @@ impl Args {
         };
         let report = Report {
             over_seconds: apart.map(|apart| apart.as_secs_f64()),
+            rows,
             tags: tags.iter().map(|record| Row::of(record, step(record), pace(record))).collect(),
         };
         if self.json {
@@ -229,12 +237,13 @@ fn page(
         let taken = report.tags.iter().filter_map(|row| row.pace).map(|pace| pace.taken).sum();
         format!("{} taken in {}", counted(taken, "number"), span(apart))
     } else {
-        let tags = counted(report.tags.len() as u64, "tag");
+        let tags = counted(report.rows, "tag");
         if store.table.has_steps() {
             format!("{tags}; --for 1m tells how long a step lasts at the present pace")
         } else {
             format!("{tags}; --for 1m tells how many numbers are taken meanwhile")
         }
     };
-    table(&report.tags, apart, now) + &text::footnote(&footer)
+    let hidden = text::hidden(report.rows, report.tags.len() as u64);
+    table(&report.tags, apart, now) + &hidden + &text::footnote(&footer)
 }

@@ -6,9 +6,10 @@ use anstyle::Style;
 use clap::Subcommand;
 use indicatif::HumanCount;
 use serde::Serialize;
-use uidring::Layout;
 use uidring::clock::{Clock, SystemClock};
-use uidring::registry::{RegistryAdmin, WorkerRecord};
+use uidring::registry::{RegistryAdmin, WorkerCounts, WorkerRecord};
+use uidring::store::StoreRegistry;
+use uidring::{Layout, RegistryError};
 use uidring_args::{Db, quantity};
 
 use crate::args::db::{self, DbArg};
@@ -22,7 +23,7 @@ use crate::text::{
     self, BOLD, DIM, Failure, GREEN, TIME, Times, WORKER, YELLOW, footnote, paint, paragraph,
 };
 
-/// List who was given which worker id, and how many ids are left
+/// List who was given which worker id, the newest first, and how many ids are left
 ///
 /// Each start has a row, but a leased worker id has only that of its last start. Nothing is
 /// written.
@@ -64,27 +65,27 @@ enum Command {
     Release(release::Args),
 }
 
+/// What is told of all ids. In JSON, a list of those that are shown follows.
 #[derive(Serialize)]
-struct Report<'a> {
+struct Report {
     /// How many ids were given, including those of deleted rows.
     used: u64,
     /// `None` for the table of `UidGenerator`, which does not know its layout.
     capacity: Option<u64>,
     /// How many rows there are, shown or not.
-    rows: usize,
+    rows: u64,
     leased: Leased,
     pace: Option<Pace>,
-    workers: Vec<Row<'a>>,
 }
 
 /// How many rows have a lease, shown or not.
 #[derive(Default, Serialize)]
 struct Leased {
-    held: usize,
-    expired: usize,
-    given_back: usize,
+    held: u64,
+    expired: u64,
+    given_back: u64,
     /// Ids that can be given again: expired or given back.
-    free: usize,
+    free: u64,
 }
 
 #[derive(Serialize)]
@@ -116,45 +117,108 @@ impl Args {
             return args.run();
         }
         let db = self.db.db()?;
-        text::print(&with_wait_notice(&db, || self.list(&db))?)
+        let (registry, layout, report, now) = with_wait_notice(&db, || self.report(&db))?;
+        if self.json {
+            let report = text::json(&report)?;
+            let open = report.strip_suffix("}\n").unwrap_or(&report);
+            text::print_raw(&format!("{open},\"workers\":["))?;
+        }
+        let mut shown = 0;
+        for page in Pages::of(&registry, self.last) {
+            let page = page?;
+            let rows: Vec<Row<'_>> = page.iter().map(|it| Row::of(it, &layout, now)).collect();
+            if self.json {
+                let rows = text::json(&rows)?;
+                let comma = if shown > 0 { "," } else { "" };
+                text::print_raw(&format!("{comma}{}", rows.trim_end().trim_matches(['[', ']'])))?;
+            } else {
+                text::print(&table(&rows))?;
+            }
+            shown += page.len() as u64;
+        }
+        if self.json { text::print_raw("]}\n") } else { text::print(&remarks(&report, shown)) }
     }
 
-    fn list(&self, db: &Db) -> Result<String, Failure> {
+    fn report(&self, db: &Db) -> Result<Found, Failure> {
         let registry = db::open_existing(db, self.uid_generator)?;
         let layout = registry.layout()?.unwrap_or_default();
-        let workers = registry.workers()?;
         let ids = registry.ids()?.unwrap_or(1..=layout.max_worker());
         let largest = registry.largest_given()?;
         let now = SystemClock.now();
-        let created: Vec<_> = workers.iter().map(|worker| (worker.id, worker.created)).collect();
-        let last = usize::try_from(self.last).unwrap_or(usize::MAX);
-        let shown = &workers[workers.len().saturating_sub(last)..];
+        let counts = registry.count_workers(now)?;
+        let pace = if self.uid_generator {
+            None
+        } else {
+            let left = ids.end().saturating_sub(largest);
+            let newest_by = |time| newest_by(&registry, time);
+            Pace::of(counts.first_created, largest, left, now, newest_by)?
+        };
         let report = Report {
             // Ids are given in order.
             used: (largest + 1).saturating_sub(*ids.start()),
             capacity: (!self.uid_generator).then(|| (ids.end() + 1).saturating_sub(*ids.start())),
-            rows: workers.len(),
-            leased: Leased::count(&workers, now),
-            pace: Pace::of(&created, largest, ids.end().saturating_sub(largest), now)
-                .filter(|_| !self.uid_generator),
-            workers: shown.iter().map(|worker| Row::of(worker, &layout, now)).collect(),
+            rows: counts.all,
+            leased: Leased::of(counts),
+            pace,
         };
-        if self.json { text::json(&report) } else { Ok(page(&report)) }
+        Ok((registry, layout, report, now))
     }
 }
 
-impl Leased {
-    fn count(workers: &[WorkerRecord], now: SystemTime) -> Leased {
-        let mut leased = Leased::default();
-        for lease in workers.iter().filter_map(|worker| worker.lease.as_ref()) {
-            match State::of(lease, now) {
-                State::Held => leased.held += 1,
-                State::Expired => leased.expired += 1,
-                State::GivenBack => leased.given_back += 1,
-            }
+/// What is told, where it is from, and when it was.
+type Found = (StoreRegistry, Layout, Report, SystemTime);
+
+/// How many records are in memory at one time.
+const PAGE: u64 = 10_000;
+
+/// The newest ids of a registry, the largest first, a page at a time.
+struct Pages<'a> {
+    registry: &'a dyn RegistryAdmin,
+    /// All that follow are below.
+    end: u64,
+    /// How many may follow.
+    left: u64,
+}
+
+impl<'a> Pages<'a> {
+    fn of(registry: &'a dyn RegistryAdmin, most: u64) -> Pages<'a> {
+        Pages { registry, end: u64::MAX, left: most }
+    }
+}
+
+impl Iterator for Pages<'_> {
+    type Item = Result<Vec<WorkerRecord>, RegistryError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let most = self.left.min(PAGE);
+        if most == 0 {
+            return None;
         }
-        leased.free = leased.expired + leased.given_back;
-        leased
+        let page = self.registry.workers_below(self.end, usize::try_from(most).unwrap_or(1));
+        match page.as_deref() {
+            Ok([.., last]) => self.end = last.id,
+            Ok([]) => return None,
+            Err(_) => self.left = 0,
+        }
+        self.left = self.left.saturating_sub(page.as_ref().map_or(0, Vec::len) as u64);
+        Some(page)
+    }
+}
+
+/// The newest id that was first given by `time`.
+fn newest_by(registry: &dyn RegistryAdmin, time: SystemTime) -> Result<Option<u64>, RegistryError> {
+    for page in Pages::of(registry, u64::MAX) {
+        if let Some(worker) = page?.iter().find(|worker| worker.created <= time) {
+            return Ok(Some(worker.id));
+        }
+    }
+    Ok(None)
+}
+
+impl Leased {
+    fn of(counts: WorkerCounts) -> Leased {
+        let WorkerCounts { held, expired, given_back, .. } = counts;
+        Leased { held, expired, given_back, free: expired + given_back }
     }
 }
 
@@ -222,23 +286,16 @@ fn table(rows: &[Row<'_>]) -> String {
     table.to_string()
 }
 
-fn page(report: &Report<'_>) -> String {
-    let mut page = if report.workers.is_empty() { String::new() } else { table(&report.workers) };
-    let hidden = report.rows - report.workers.len();
-    if hidden > 0 {
-        page += &footnote(&format!(
-            "and {} before these; --last {} shows all",
-            HumanCount(hidden as u64),
-            report.rows
-        ));
-    }
+/// What is told below the rows, of which so many are shown.
+fn remarks(report: &Report, shown: u64) -> String {
+    let mut page = text::hidden(report.rows, shown);
     let Leased { held, free, .. } = report.leased;
     let leased = match held + free {
         0 => String::new(),
         leased => format!(
             "; {} leased, {} of them free to be given again",
-            HumanCount(leased as u64),
-            HumanCount(free as u64)
+            HumanCount(leased),
+            HumanCount(free)
         ),
     };
     let used = HumanCount(report.used);

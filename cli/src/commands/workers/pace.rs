@@ -25,23 +25,27 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Computes the pace from the ids in order with the time when each was first given, from the
-    /// largest id given, and from how many are left. `None` if the first id is less than a day old,
-    /// because that says little about the days to come.
+    /// Computes the pace from the time when the `first` id was given, from the largest id given,
+    /// and from how many are left. `newest_by` finds the newest id that was given by a time. `None`
+    /// if the first id is less than a day old, because that says little about the days to come.
     #[allow(clippy::cast_precision_loss)] // three digits are shown
-    pub(crate) fn of(
-        given: &[(u64, SystemTime)],
+    pub(crate) fn of<E>(
+        first: Option<SystemTime>,
         largest: u64,
         left: u64,
         now: SystemTime,
-    ) -> Option<Pace> {
-        let (_, first) = given.first()?;
-        let over = now.duration_since(*first).ok().filter(|age| *age >= DAY)?.min(WINDOW);
+        newest_by: impl FnOnce(SystemTime) -> Result<Option<u64>, E>,
+    ) -> Result<Option<Pace>, E> {
+        let age = first.and_then(|first| now.duration_since(first).ok());
+        let Some(over) = age.filter(|age| *age >= DAY).map(|age| age.min(WINDOW)) else {
+            return Ok(None);
+        };
         // Ids ascend, so all larger ones are younger, including those of deleted rows.
-        let (before, _) = given.iter().rev().find(|(_, time)| *time <= now - over)?;
+        let Some(before) = newest_by(now - over)? else { return Ok(None) };
         let over_days = over.as_secs_f64() / DAY.as_secs_f64();
-        let per_day = largest.saturating_sub(*before) as f64 / over_days;
-        Some(Pace { per_day, over_days, days_left: (per_day > 0.0).then(|| left as f64 / per_day) })
+        let per_day = largest.saturating_sub(before) as f64 / over_days;
+        let days_left = (per_day > 0.0).then(|| left as f64 / per_day);
+        Ok(Some(Pace { per_day, over_days, days_left }))
     }
 
     /// Whether the ids run out within a year.
@@ -80,14 +84,31 @@ fn rate(per_day: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::{DAY, Pace};
+    use std::convert::Infallible;
     use std::time::{Duration, SystemTime};
+
+    /// Of ids in order, each with the time when it was given.
+    fn pace_of(
+        given: &[(u64, SystemTime)],
+        largest: u64,
+        left: u64,
+        now: SystemTime,
+    ) -> Option<Pace> {
+        let first = given.first().map(|(_, first)| *first);
+        let newest_by = |time| {
+            let newest = given.iter().rev().find(|(_, given)| *given <= time);
+            Ok::<_, Infallible>(newest.map(|(id, _)| *id))
+        };
+        let Ok(pace) = Pace::of(first, largest, left, now, newest_by);
+        pace
+    }
 
     /// Of ids, each given so many days ago.
     fn pace(given: &[(u64, f64)], largest: u64) -> Option<Pace> {
         let now = SystemTime::UNIX_EPOCH + 1000 * DAY;
         let given: Vec<_> =
             given.iter().map(|&(id, days)| (id, now + DAY - DAY.mul_f64(1.0 + days))).collect();
-        Pace::of(&given, largest, 1_000_000 - largest, now)
+        pace_of(&given, largest, 1_000_000 - largest, now)
     }
 
     fn pace_text(given: &[(u64, f64)], largest: u64) -> String {
@@ -130,7 +151,7 @@ mod tests {
         let now = SystemTime::UNIX_EPOCH + 1000 * DAY;
         let given = [(1, now - Duration::from_secs(700_000))];
         assert!(
-            Pace::of(&given, 2, u64::MAX, now)
+            pace_of(&given, 2, u64::MAX, now)
                 .is_some_and(|pace| pace.to_string().ends_with(" years"))
         );
     }

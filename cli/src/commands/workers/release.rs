@@ -48,8 +48,8 @@ impl Args {
     fn release(&self, db: &Db) -> Result<String, Failure> {
         let registry = db::open_existing(db, self.uid_generator)?;
         let layout = registry.layout()?.unwrap_or_default();
-        let workers = registry.workers()?;
-        let Some(worker) = workers.iter().find(|worker| worker.id == self.worker) else {
+        let found = registry.workers_below(self.worker.saturating_add(1), 1)?;
+        let Some(worker) = found.first().filter(|worker| worker.id == self.worker) else {
             return Err(Failure::Failed(unknown(self.worker, db, &registry)?));
         };
         let (id, now) = (worker.id, SystemClock.now());

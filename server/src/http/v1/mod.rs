@@ -30,18 +30,21 @@ fn name_in(path: NamePath, bad: impl FnOnce(&str, &str) -> Problem) -> Result<St
     Ok(name)
 }
 
-/// Whether the client may see what needs this permission: an administrator sees all.
+/// Whether the client may see what needs this permission, and whether it sees all, as an
+/// administrator does.
 fn visible<'a>(
     app: &'a App,
     headers: &'a HeaderMap,
-) -> Result<impl Fn(Permission<'_>) -> bool + 'a, Problem> {
+) -> Result<(impl Fn(Permission<'_>) -> bool + 'a, bool), Problem> {
     let token = bearer(headers);
     let is_admin = match app.access.check(token, Permission::Admin) {
         Ok(()) => true,
         Err(Denied::NotAllowed) => false,
         Err(denied) => return Err(denied.into()),
     };
-    Ok(move |permission: Permission<'_>| is_admin || app.access.check(token, permission).is_ok())
+    let is_visible =
+        move |permission: Permission<'_>| is_admin || app.access.check(token, permission).is_ok();
+    Ok((is_visible, is_admin))
 }
 
 /// The answer to a request to create what has this row. What is new has its numbers at `place`.

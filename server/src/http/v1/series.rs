@@ -144,16 +144,29 @@ pub(crate) async fn take(
 /// Lists the series that the client may take from.
 #[utoipa::path(
     get, path = Route::AllSeries.text(), operation_id = "listSeries", tag = "Series",
-    responses((status = 200, description = "In their order", body = SeriesRows), Problems),
+    params(("last" = Option<u64>, Query, description = "Only so many, the newest first; all of \
+        them, in their order, if absent", minimum = 1, maximum = 100_000)),
+    responses((status = 200, description = "The series", body = SeriesRows), Problems),
 )]
 pub(crate) async fn list(
     State(app): State<&'static App>,
+    RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let is_visible = visible(app, &headers)?;
-    let listed = one_list(app, || Ok::<_, SeriesFailure>(app.series.open()?.list()?)).await?;
+    let last = params::last(query.as_deref())?;
+    let (is_visible, is_all) = visible(app, &headers)?;
+    let read = move || {
+        let series = app.series.open()?;
+        Ok::<_, SeriesFailure>(match last {
+            None => series.list()?,
+            // The newest of all may be none of those that the client sees.
+            Some(last) => series.newest(if is_all { last } else { usize::MAX })?.0,
+        })
+    };
+    let listed = one_list(app, read).await?;
     let (records, _turn) = listed.map_err(|error| problem(app, &headers, error))?;
     let shown = records.iter().filter(|record| is_visible(Permission::Series(&record.name)));
+    let shown = shown.take(last.unwrap_or(usize::MAX));
     let series = shown.map(|record| SeriesRow::of(record, None)).collect();
     Ok(Json(SeriesRows { series }).into_response())
 }

@@ -172,16 +172,26 @@ pub(crate) struct TagRows {
 /// Lists the tags that the client may take from.
 #[utoipa::path(
     get, path = Route::Tags.text(), operation_id = "listTags", tag = "Dense numbers",
-    responses((status = 200, description = "In their order", body = TagRows), Problems),
+    params(("last" = Option<u64>, Query, description = "Only so many, those changed last first; \
+        all of them, in their order, if absent", minimum = 1, maximum = 100_000)),
+    responses((status = 200, description = "The tags", body = TagRows), Problems),
 )]
 pub(crate) async fn list(
     State(app): State<&'static App>,
+    RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let is_visible = visible(app, &headers)?;
+    let last = params::last(query.as_deref())?;
+    let (is_visible, is_all) = visible(app, &headers)?;
     let source = app.tags()?.source.clone();
-    let (records, _turn) = one_list(app, move || source.tags()).await??;
+    let read = move || match last {
+        None => source.tags(),
+        // The newest of all may be none of those that the client sees.
+        Some(last) => Ok(source.newest_tags(if is_all { last } else { usize::MAX })?.0),
+    };
+    let (records, _turn) = one_list(app, read).await??;
     let shown = records.into_iter().filter(|record| is_visible(Permission::Tag(&record.tag)));
+    let shown = shown.take(last.unwrap_or(usize::MAX));
     Ok(Json(TagRows { tags: shown.map(TagRow::from).collect() }).into_response())
 }
 
