@@ -113,7 +113,8 @@ impl Source for TagNumbers {
     }
 
     fn fill(&self, buffer: &mut [u64]) -> Result<(), (usize, Error)> {
-        let filled = fill(buffer, Number::MIN, |numbers| self.numbers.fill(numbers));
+        let filled =
+            fill(buffer, Number::MIN, || self.numbers.take(), |numbers| self.numbers.fill(numbers));
         filled.map_err(|(filled, error)| (filled, about_segments(error)))
     }
 

@@ -9,6 +9,12 @@ use crate::error::Error;
 /// Ids that are taken from the library at once to be copied to a caller's buffer.
 const AT_ONCE: usize = 512;
 
+/// As many are a small array.
+const FEW: usize = 16;
+
+/// As many are taken one by one, as a claim costs more than they do.
+const ONE_BY_ONE: usize = 3;
+
 /// Numbers for the language to hand out, as a [`ClaimedSpan`](uidring::ClaimedSpan) explains.
 #[derive(Clone, Copy, Debug)]
 pub struct Claimed {
@@ -78,18 +84,38 @@ pub(crate) fn tried<T: Into<u64>>(
     }
 }
 
-/// Fills `buffer` with the numbers in what `fill` takes. The first of those is `unset`.
+/// Fills `buffer` with the numbers in what `fill` takes, or `take` if there are few. A number that
+/// is not set yet is `unset`.
 ///
 /// # Errors
 /// That of `fill`, with how many numbers from the start of the buffer are new.
 pub(crate) fn fill<T: Copy + Into<u64>>(
     buffer: &mut [u64],
     unset: T,
+    take: impl Fn() -> Result<T, TakeError>,
     fill: impl Fn(&mut [T]) -> Result<(), FillError>,
 ) -> Result<(), (usize, Error)> {
-    let mut taken = [unset; AT_ONCE];
+    if buffer.len() <= ONE_BY_ONE {
+        for (filled, place) in buffer.iter_mut().enumerate() {
+            *place = take().map_err(|error| (filled, Error::from(error)))?.into();
+        }
+        return Ok(());
+    }
+    // To set what few numbers do not need would last longer than to take them.
+    if buffer.len() <= FEW {
+        fill_by(&mut [unset; FEW], buffer, fill)
+    } else {
+        fill_by(&mut [unset; AT_ONCE], buffer, fill)
+    }
+}
+
+fn fill_by<T: Copy + Into<u64>>(
+    taken: &mut [T],
+    buffer: &mut [u64],
+    fill: impl Fn(&mut [T]) -> Result<(), FillError>,
+) -> Result<(), (usize, Error)> {
     let mut filled = 0;
-    for part in buffer.chunks_mut(AT_ONCE) {
+    for part in buffer.chunks_mut(taken.len()) {
         let taken = &mut taken[..part.len()];
         let result = fill(taken);
         let count = result.as_ref().err().map_or(part.len(), FillError::filled);

@@ -86,7 +86,7 @@ impl Source for Uids {
     }
 
     fn fill(&self, buffer: &mut [u64]) -> Result<(), (usize, Error)> {
-        fill(buffer, Uid::MIN, |uids| self.generator.fill(uids))
+        fill(buffer, Uid::MIN, || self.generator.take(), |uids| self.generator.fill(uids))
     }
 
     fn available(&self) -> usize {

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::AtomicU64;
 
-use jni::EnvUnowned;
 use jni::objects::{JByteBuffer, JClass, JLongArray, JString};
 use jni::sys::{jint, jlong};
+use jni::{Env, EnvUnowned};
 use uidring_bindings::{Claimed, Source, guarded};
 
 use crate::errors::{Failure, call, throw_error};
@@ -12,6 +12,9 @@ use crate::handles::value;
 
 /// Ids that are copied to an array of Java's at once.
 pub(crate) const AT_ONCE: usize = 512;
+
+/// As many are a small array.
+const FEW: usize = 16;
 
 /// The call that a program makes for each row. It asks nothing of Java unless it fails.
 pub(crate) extern "system" fn take<S: Source>(
@@ -37,26 +40,37 @@ pub(crate) extern "system" fn fill<'local, S: Source>(
 ) {
     // SAFETY: as in `take`.
     let source = unsafe { value::<S>(handle) };
-    call(&mut env, |env| {
-        let mut numbers = [0; AT_ONCE];
-        let mut signed = [0; AT_ONCE];
-        let length = array.len(env)?;
-        let mut filled = 0;
-        while filled < length {
-            let part = AT_ONCE.min(length - filled);
-            let result = source.fill(&mut numbers[..part]);
-            let count = result.as_ref().err().map_or(part, |(count, _)| *count);
-            for (signed, number) in signed.iter_mut().zip(&numbers[..count]) {
-                *signed = number.cast_signed();
-            }
-            // An array of Java's has fewer elements than an `i32` counts.
-            let start = i32::try_from(filled).unwrap_or(i32::MAX);
-            array.set_region(env, start, &signed[..count])?;
-            filled += count;
-            result.map_err(|(_, error)| Failure::Core(error, filled))?;
-        }
-        Ok(())
+    call(&mut env, |env| match array.len(env)? {
+        // To set what few ids do not need would last longer than to take them.
+        length @ 0..=FEW => fill_by::<S, FEW>(env, source, &array, length),
+        length => fill_by::<S, AT_ONCE>(env, source, &array, length),
     });
+}
+
+/// Fills an array of this length in parts of `PART` elements.
+fn fill_by<S: Source, const PART: usize>(
+    env: &mut Env<'_>,
+    source: &S,
+    array: &JLongArray<'_>,
+    length: usize,
+) -> Result<(), Failure> {
+    let mut numbers = [0; PART];
+    let mut signed = [0; PART];
+    let mut filled = 0;
+    while filled < length {
+        let part = PART.min(length - filled);
+        let result = source.fill(&mut numbers[..part]);
+        let count = result.as_ref().err().map_or(part, |(count, _)| *count);
+        for (signed, number) in signed.iter_mut().zip(&numbers[..count]) {
+            *signed = number.cast_signed();
+        }
+        // An array of Java's has fewer elements than an `i32` counts.
+        let start = i32::try_from(filled).unwrap_or(i32::MAX);
+        array.set_region(env, start, &signed[..count])?;
+        filled += count;
+        result.map_err(|(_, error)| Failure::Core(error, filled))?;
+    }
+    Ok(())
 }
 
 /// Claims numbers for Java to hand out. Returns the first, and writes to an array how many there

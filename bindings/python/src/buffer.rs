@@ -52,10 +52,17 @@ impl<'py> Numbers<'py> {
             PyTypeError::new_err(wrong(&format!("a value of {class} has no buffer")))
         })?;
         let attribute = |name: PyResult<_>| view.getattr(name?);
+        let format = attribute(interned!(py, "format"))?;
+        // Python has one object for each text of one letter, so these are known without a look at
+        // their letters. Both have 8 bytes on each machine, and `at` refuses what lies apart or
+        // cannot be written to.
+        let is_usual = format.is(interned!(py, "Q")?) || format.is(interned!(py, "q")?);
+        if is_usual && let Ok(numbers) = Numbers::at(view.clone().into_any()) {
+            return Ok(numbers);
+        }
         if attribute(interned!(py, "readonly"))?.is_truthy()? {
             return Err(PyTypeError::new_err(wrong("the buffer is read-only")));
         }
-        let format = attribute(interned!(py, "format"))?;
         let width: usize = attribute(interned!(py, "itemsize"))?.extract()?;
         if width != WIDTH || !is_whole(&format.extract::<String>()?) {
             let items = format!("the items of the buffer are {format:?}, of {width} bytes each");

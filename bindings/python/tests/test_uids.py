@@ -173,6 +173,16 @@ def test_what_has_64_bit_items_can_be_filled(name: str) -> None:
     assert [before, *numbers, after] == sorted({before, *numbers, after})
 
 
+@pytest.mark.parametrize("length", [0, 1, 2, 16, 17, 64, 65])
+def test_an_array_of_any_length_is_filled(length: int) -> None:
+    with UidGenerator.fixed(1) as uids:
+        filled = array("Q", bytes(8 * length))
+        uids.fill(filled)
+        numbers = [*filled, *uids.take_many(length), uids.take()]
+    assert len(numbers) == 2 * length + 1
+    assert numbers == sorted(set(numbers))
+
+
 def test_only_the_part_of_a_memoryview_is_filled() -> None:
     numbers = array("Q", bytes(80))
     with UidGenerator.fixed(1) as uids:

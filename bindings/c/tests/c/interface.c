@@ -65,6 +65,13 @@ static void an_array_is_filled(void) {
             break;
         }
     }
+    static const size_t lengths[] = {1, 2, 16, 17};
+    uint64_t before = some[2999];
+    for (int length = 0; length < 4; length++) {
+        WORKS(uidring_fill(uids, some, lengths[length], &filled));
+        CHECK(filled == lengths[length] && some[0] > before);
+        before = some[filled - 1];
+    }
     WORKS(uidring_fill(uids, NULL, 0, NULL));
     FAILS(uidring_fill(uids, NULL, 1, &filled), UIDRING_INVALID_ARGUMENT, "is null");
     CHECK(filled == 0);

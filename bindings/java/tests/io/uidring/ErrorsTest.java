@@ -150,6 +150,26 @@ final class ErrorsTest {
     }
 
     @Test
+    void aSmallArrayThatCannotBeFilledSaysHowFarItIs() {
+        for (int length : new int[] {3, 10}) {
+            try (UidGenerator uids = UidGenerator.fixed(
+                    1, "layout=33,20,10", "max_lead=2s", "on_lead_limit=fail")) {
+                long[] array = new long[length];
+                UnavailableException limit = assertThrows(UnavailableException.class, () -> {
+                    while (true) {
+                        Arrays.fill(array, 0);
+                        uids.fill(array);
+                    }
+                });
+                int filled = limit.filled();
+                assertTrue(filled < length, "filled " + filled);
+                Support.assertAscending(Arrays.copyOf(array, filled));
+                assertTrue(Arrays.stream(array, filled, length).allMatch(id -> id == 0));
+            }
+        }
+    }
+
+    @Test
     void anyTextComesBackInASentence() {
         // Characters of one to four bytes, a zero, and half of a pair.
         for (String odd : List.of("leäse", "租约", "🦀lease", "le\0ase", "le\ud83e")) {

@@ -72,7 +72,7 @@ final class UidGeneratorTest {
     void anArrayIsFilledWhole() {
         try (UidGenerator uids = UidGenerator.open(file())) {
             long before = uids.take();
-            for (int length : new int[] {0, 1, 512, 513, 20_000}) {
+            for (int length : new int[] {0, 1, 4, 5, 16, 17, 512, 513, 20_000}) {
                 long[] array = new long[length];
                 uids.fill(array);
                 Support.assertAscending(array);
