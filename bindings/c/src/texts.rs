@@ -174,10 +174,13 @@ pub(crate) unsafe fn write(
 
 /// Writes `text` and a zero byte to `buffer`. The characters that do not fit are left out.
 pub(crate) fn copy(text: &str, buffer: &mut [c_char]) {
-    let room = buffer.len().saturating_sub(1).min(text.len());
-    let end = (0..=room).rfind(|&end| text.is_char_boundary(end)).unwrap_or_default();
-    let bytes = text[..end].bytes().chain([0]);
-    buffer.iter_mut().zip(bytes).for_each(|(place, byte)| *place = c_char::from_ne_bytes([byte]));
+    let Some(room) = buffer.len().checked_sub(1) else { return };
+    let end = (0..=room.min(text.len())).rfind(|&end| text.is_char_boundary(end));
+    let copied = &text.as_bytes()[..end.unwrap_or_default()];
+    for (place, &byte) in buffer.iter_mut().zip(copied) {
+        *place = c_char::from_ne_bytes([byte]);
+    }
+    buffer[copied.len()] = 0;
 }
 
 fn is_null(name: &str) -> Error {

@@ -20,9 +20,10 @@ pub use error::{Error, Kind, guarded};
 pub use masked::{MaskedIds, OpaqueIds};
 pub use numbers::{Numbers, TagNumbers};
 pub use options::{OptionList, option_example, options_of};
-pub use series::{Issued, SeriesStore};
+pub use series::{OneSeries, PeriodText, ReadNumber, SeriesStore};
 pub use source::{Claimed, Source};
 pub use store::{Close, Open};
+pub use uidring::series::SeriesNumber;
 pub use uidring_args::without_passwords;
 pub use uids::{Parts, Uids, not_an_id};
 /// For a copy of the text of keys, which is overwritten when it is dropped.

@@ -1,9 +1,14 @@
 //! [`SeriesStore`], the numbers that people see.
 
-use std::collections::HashMap;
-use std::sync::{Arc, RwLock};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
 
-use uidring::series::{Date, Series, SeriesDefinition, SeriesError, SeriesGenerator, SeriesNumber};
+use arc_swap::ArcSwap;
+use uidring::series::{
+    Date, Period, Series, SeriesDefinition, SeriesError, SeriesGenerator, SeriesNumber,
+};
 use uidring_args::with_causes;
 
 use crate::error::Error;
@@ -19,21 +24,70 @@ const MOST: u64 = 1_000_000;
 pub struct SeriesStore {
     series: Series,
     /// The series that have been used. Each keeps the numbers that it has loaded for as long as it
-    /// is held, and to get it from the library again would ask the store.
-    used: Arc<RwLock<HashMap<String, SeriesGenerator>>>,
+    /// is held, and to get it from the library again would ask the store. It is read and changed
+    /// without a lock: in a forked process, one that was held at the fork is never released.
+    used: Arc<ArcSwap<BTreeMap<Box<str>, OneSeries>>>,
 }
 
-/// A number of a series.
+/// One series that has been used.
+#[derive(Clone, Debug)]
+pub struct OneSeries(SeriesGenerator);
+
+/// What a number of a series says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Issued {
-    /// The text that people see.
-    pub text: String,
+pub struct ReadNumber {
     /// The number itself, counted from the first of its period.
     pub value: u64,
-    /// The period, as `2026-11-24`, `2026-W48` or `ever`.
-    pub period: String,
-    /// The scope, where it is known.
+    /// The period.
+    pub period: Period,
+    /// The scope, where the text shows it.
     pub scope: Option<String>,
+}
+
+/// The text of a period, as `2026-11-24`, `2026-W48` or `ever`. It lies on the stack.
+#[derive(Clone, Copy, Debug)]
+pub struct PeriodText {
+    bytes: [u8; PeriodText::MOST],
+    len: usize,
+}
+
+impl PeriodText {
+    /// The most bytes that the text of a period has.
+    pub const MOST: usize = 15;
+
+    /// The text of `period`. A thread remembers its last one, because nearly all numbers are of the
+    /// same period as the one before.
+    #[must_use]
+    pub fn of(period: Period) -> PeriodText {
+        thread_local! {
+            static LAST: Cell<Option<(Period, PeriodText)>> = const { Cell::new(None) };
+        }
+        if let Some((last, text)) = LAST.get()
+            && last == period
+        {
+            return text;
+        }
+        let mut text = PeriodText { bytes: [0; PeriodText::MOST], len: 0 };
+        // Each text fits.
+        let _ = write!(text, "{period}");
+        LAST.set(Some((period, text)));
+        text
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        str::from_utf8(&self.bytes[..self.len]).unwrap_or_default()
+    }
+}
+
+impl fmt::Write for PeriodText {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let end = self.len + text.len();
+        self.bytes.get_mut(self.len..end).ok_or(fmt::Error)?.copy_from_slice(text.as_bytes());
+        self.len = end;
+        Ok(())
+    }
 }
 
 impl Open for SeriesStore {
@@ -81,21 +135,25 @@ impl SeriesStore {
         name: &str,
         scope: Option<&str>,
         date: Option<&str>,
-    ) -> Result<Issued, Error> {
+    ) -> Result<SeriesNumber, Error> {
         let series = self.get(name, scope)?;
-        let number = match date {
-            Some(date) => series.take_for(day(date)?).map_err(about_series)?,
-            None => series.take().map_err(about_series)?,
-        };
-        Ok(issued(number, scope))
+        match date {
+            Some(date) => series.take_for(day(date)?).map_err(about_series),
+            None => series.take().map_err(about_series),
+        }
     }
 
     /// Takes the next number of the present period if it is in memory. It never waits; `None` says
     /// that [`next`](SeriesStore::next) may have to, or fails.
     #[must_use]
-    pub fn try_next(&self, name: &str, scope: Option<&str>) -> Option<Issued> {
-        let series = of_scope(self.used_series(name)?, scope).ok()?;
-        Some(issued(series.try_take().ok()?, scope))
+    pub fn try_next(&self, name: &str, scope: Option<&str>) -> Option<SeriesNumber> {
+        self.used.load().get(name)?.try_next(scope)
+    }
+
+    /// A series that has been used.
+    #[must_use]
+    pub fn used(&self, name: &str) -> Option<OneSeries> {
+        self.used.load().get(name).cloned()
     }
 
     /// Takes the next `count` numbers, at least one and at most a million. If fewer fit the
@@ -109,34 +167,32 @@ impl SeriesStore {
         scope: Option<&str>,
         date: Option<&str>,
         count: u64,
-    ) -> Result<Vec<Issued>, Error> {
+    ) -> Result<Vec<SeriesNumber>, Error> {
         if !(1..=MOST).contains(&count) {
             let problem = format!("a call takes 1 to {MOST} numbers of a series, and not {count}");
             return Err(Error::argument(problem));
         }
         let series = self.get(name, scope)?;
-        let numbers = match date {
-            Some(date) => series.take_n_for(day(date)?, count).map_err(about_series)?,
+        match date {
+            Some(date) => series.take_n_for(day(date)?, count).map_err(about_series),
             // Not above a million.
             None => series
                 .take_batch(usize::try_from(count).unwrap_or(usize::MAX))
-                .map_err(about_series)?,
-        };
-        Ok(numbers.into_iter().map(|number| issued(number, scope)).collect())
+                .map_err(about_series),
+        }
     }
 
     /// Reads a number of the series.
     ///
     /// # Errors
     /// The text is no number of the series, or the store cannot be used.
-    pub fn parse(&self, name: &str, text: &str) -> Result<Issued, Error> {
+    pub fn parse(&self, name: &str, text: &str) -> Result<ReadNumber, Error> {
         // Asks the store, because another process may have changed the pattern.
         let series = self.series.get(name).map_err(about_series)?;
         let parsed = series.parse(text).map_err(|error| Error::argument(with_causes(&error)))?;
-        Ok(Issued {
-            text: text.to_owned(),
+        Ok(ReadNumber {
             value: parsed.value(),
-            period: parsed.period().to_string(),
+            period: parsed.period(),
             scope: parsed.scope().map(str::to_owned),
         })
     }
@@ -151,31 +207,38 @@ impl SeriesStore {
     }
 
     fn get(&self, name: &str, scope: Option<&str>) -> Result<SeriesGenerator, Error> {
-        if let Some(series) = self.used_series(name) {
-            return of_scope(series, scope);
+        if let Some(series) = self.used.load().get(name) {
+            return series.of_scope(scope);
         }
-        let series = self.series.get(name).map_err(about_series)?;
-        if let Ok(mut used) = self.used.write() {
-            used.insert(name.to_owned(), series.clone());
-        }
-        of_scope(series, scope)
-    }
-
-    /// A series that has been used. It never waits, because in a forked process a lock that was
-    /// held at the fork is never released.
-    fn used_series(&self, name: &str) -> Option<SeriesGenerator> {
-        self.used.try_read().ok()?.get(name).cloned()
+        let series = OneSeries(self.series.get(name).map_err(about_series)?);
+        self.used.rcu(|used| {
+            let mut used = BTreeMap::clone(used);
+            used.insert(name.into(), series.clone());
+            used
+        });
+        series.of_scope(scope)
     }
 }
 
-fn of_scope(series: SeriesGenerator, scope: Option<&str>) -> Result<SeriesGenerator, Error> {
-    match scope {
-        // A variable that was never set: the numbers of the series itself are not meant.
-        Some("") => Err(Error::argument(
-            "a scope is not empty: name one, or none where the series has no scopes",
-        )),
-        Some(scope) => Ok(series.scope(scope)),
-        None => Ok(series),
+impl OneSeries {
+    /// Takes the next number, as [`SeriesStore::try_next`] does.
+    #[must_use]
+    pub fn try_next(&self, scope: Option<&str>) -> Option<SeriesNumber> {
+        match scope {
+            None => self.0.try_take().ok(),
+            Some(_) => self.of_scope(scope).ok()?.try_take().ok(),
+        }
+    }
+
+    fn of_scope(&self, scope: Option<&str>) -> Result<SeriesGenerator, Error> {
+        match scope {
+            // A variable that was never set: the numbers of the series itself are not meant.
+            Some("") => Err(Error::argument(
+                "a scope is not empty: name one, or none where the series has no scopes",
+            )),
+            Some(scope) => Ok(self.0.scope(scope)),
+            None => Ok(self.0.clone()),
+        }
     }
 }
 
@@ -186,15 +249,6 @@ fn about_series(error: SeriesError) -> Error {
 
 fn day(date: &str) -> Result<Date, Error> {
     date.parse().map_err(|error| Error::argument(format!("the date {date:?}: {error}")))
-}
-
-fn issued(number: SeriesNumber, scope: Option<&str>) -> Issued {
-    Issued {
-        value: number.value(),
-        period: number.period().to_string(),
-        scope: scope.map(str::to_owned),
-        text: number.into_string(),
-    }
 }
 
 #[cfg(test)]
@@ -212,11 +266,11 @@ mod tests {
         series.create("inv", "I{n:2}", &[]).unwrap();
         let values = |count| -> Vec<u64> {
             let numbers = series.next_many("inv", None, None, count).unwrap();
-            numbers.iter().map(|number| number.value).collect()
+            numbers.iter().map(SeriesNumber::value).collect()
         };
-        assert_eq!(series.next("inv", None, None).unwrap().value, 1);
+        assert_eq!(series.next("inv", None, None).unwrap().value(), 1);
         assert_eq!(values(50), (2..=51).collect::<Vec<_>>());
-        assert_eq!(series.next("inv", None, None).unwrap().value, 52);
+        assert_eq!(series.next("inv", None, None).unwrap().value(), 52);
         assert_eq!(values(150), (53..=99).collect::<Vec<_>>());
         let assert_full = |series: &SeriesStore| {
             for error in [
@@ -240,9 +294,9 @@ mod tests {
             serde_json::from_str(&again.status("inv", None).unwrap()).unwrap();
         assert_eq!((&status["full"], &status["tight"][0]["last"]), (&1.into(), &99.into()));
         again.series.widen("inv", SeriesDefinition::new("I{n:3}").unwrap()).unwrap();
-        assert_eq!(again.next("inv", None, None).unwrap().text, "I100");
+        assert_eq!(again.next("inv", None, None).unwrap().as_str(), "I100");
         for series in [&open(), &series] {
-            assert!(series.next("inv", None, None).unwrap().value > 100);
+            assert!(series.next("inv", None, None).unwrap().value() > 100);
         }
         assert_eq!(series.parse("inv", "I07").unwrap().value, 7);
     }
@@ -255,13 +309,32 @@ mod tests {
         series.create("tickets", "T-{n}", &[]).unwrap();
         assert_eq!(series.try_next("tickets", None), None);
         for number in 1..=3 {
-            assert_eq!(series.next("tickets", None, None).unwrap().value, number);
+            assert_eq!(series.next("tickets", None, None).unwrap().value(), number);
         }
-        assert_eq!(series.try_next("tickets", None).unwrap().text, "T-4");
+        assert_eq!(series.try_next("tickets", None).unwrap().as_str(), "T-4");
         // The store is not asked: without it, numbers go on.
         for file in std::fs::read_dir(folder.path()).unwrap() {
             std::fs::remove_file(file.unwrap().path()).unwrap();
         }
-        assert_eq!(series.next("tickets", None, None).unwrap().value, 5);
+        assert_eq!(series.next("tickets", None, None).unwrap().value(), 5);
+    }
+
+    #[test]
+    fn the_text_of_each_period_is_its_own() {
+        let texts = [
+            "2026-11-24",
+            "9999-12-31",
+            "2026-W48",
+            "2026-11",
+            "2026-Q4",
+            "2026",
+            "FY2026-04",
+            "ever",
+        ];
+        for text in texts.iter().chain(texts.iter().rev()) {
+            let period = text.parse().unwrap();
+            assert_eq!(PeriodText::of(period).as_str(), *text);
+            assert_eq!(PeriodText::of(period).as_str(), *text);
+        }
     }
 }

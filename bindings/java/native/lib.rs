@@ -16,6 +16,7 @@ mod handles;
 mod masked;
 mod methods;
 mod numbers;
+mod packed;
 mod series;
 mod takes;
 mod texts;

@@ -2,17 +2,18 @@
 
 use std::ffi::c_void;
 
-use jni::objects::{JClass, JString};
+use jni::EnvUnowned;
+use jni::objects::{JByteArray, JClass, JString};
 use jni::sys::jlong;
-use jni::{Env, EnvUnowned};
-use uidring_bindings::{Error, Issued, SeriesStore};
+use uidring_bindings::{Error, OneSeries, PeriodText, SeriesStore};
 
-use crate::errors::{Failure, call};
-use crate::handles::{self, value};
+use crate::errors::call;
+use crate::handles::{self, into_handle, value};
 use crate::methods::Method;
-use crate::texts::{JStrings, Options, optional, strings, text};
+use crate::packed::{pack, pack_all};
+use crate::texts::{JStrings, Options, Short, optional, strings, text};
 
-pub(crate) fn methods() -> [Method; 8] {
+pub(crate) fn methods() -> [Method; 9] {
     [
         Method(
             "openSeries",
@@ -26,17 +27,14 @@ pub(crate) fn methods() -> [Method; 8] {
         ),
         Method(
             "next",
-            "(JLjava/lang/String;Ljava/lang/String;Ljava/lang/String;)[Ljava/lang/String;",
+            "(JLjava/lang/String;Ljava/lang/String;Ljava/lang/String;)[B",
             next as *mut c_void,
         ),
-        Method(
-            "tryNext",
-            "(JLjava/lang/String;Ljava/lang/String;)[Ljava/lang/String;",
-            try_next as *mut c_void,
-        ),
+        Method("usedSeries", "(JLjava/lang/String;)J", used as *mut c_void),
+        Method("tryNext", "(JLjava/lang/String;[B)[B", try_next as *mut c_void),
         Method(
             "nextMany",
-            "(JLjava/lang/String;JLjava/lang/String;Ljava/lang/String;)[Ljava/lang/String;",
+            "(JLjava/lang/String;JLjava/lang/String;Ljava/lang/String;)[B",
             next_many as *mut c_void,
         ),
         Method(
@@ -70,19 +68,6 @@ extern "system" fn create<'local>(
     });
 }
 
-/// The texts of numbers in Java: text, value, period and scope of each.
-fn issued<'local>(env: &mut Env<'local>, numbers: &[Issued]) -> Result<JStrings<'local>, Failure> {
-    let values: Vec<String> = numbers.iter().map(|number| number.value.to_string()).collect();
-    let texts: Vec<Option<&str>> = numbers
-        .iter()
-        .zip(&values)
-        .flat_map(|(number, value)| {
-            [Some(&*number.text), Some(value), Some(&*number.period), number.scope.as_deref()]
-        })
-        .collect();
-    Ok(strings(env, &texts)?)
-}
-
 extern "system" fn next<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
@@ -90,30 +75,42 @@ extern "system" fn next<'local>(
     name: JString<'local>,
     scope: JString<'local>,
     date: JString<'local>,
-) -> JStrings<'local> {
+) -> JByteArray<'local> {
     // SAFETY: as in `create`.
     let series = unsafe { value::<SeriesStore>(handle) };
     call(&mut env, |env| {
         let (scope, date) = (optional(env, &scope)?, optional(env, &date)?);
         let number = series.next(&text(env, &name)?, scope.as_deref(), date.as_deref())?;
-        issued(env, &[number])
+        pack_all(env, &[number])
     })
+}
+
+/// A series that has been used, for `try_next`; 0 if it has not.
+extern "system" fn used<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+    name: JString<'local>,
+) -> jlong {
+    // SAFETY: as in `create`.
+    let series = unsafe { value::<SeriesStore>(handle) };
+    call(&mut env, |env| Ok(series.used(&text(env, &name)?).map_or(0, into_handle)))
 }
 
 extern "system" fn try_next<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     handle: jlong,
-    name: JString<'local>,
     scope: JString<'local>,
-) -> JStrings<'local> {
+    reply: JByteArray<'local>,
+) -> JByteArray<'local> {
     // SAFETY: as in `create`.
-    let series = unsafe { value::<SeriesStore>(handle) };
+    let series = unsafe { value::<OneSeries>(handle) };
     call(&mut env, |env| {
-        let (name, scope) = (text(env, &name)?, optional(env, &scope)?);
-        match series.try_next(&name, scope.as_deref()) {
-            Some(number) => issued(env, &[number]),
-            None => Ok(JStrings::null()),
+        let scope = Short::optional(env, &scope)?;
+        match series.try_next(scope.as_ref().map(Short::as_str)) {
+            Some(number) => pack(env, &number, reply),
+            None => Ok(JByteArray::null()),
         }
     })
 }
@@ -126,7 +123,7 @@ extern "system" fn next_many<'local>(
     count: jlong,
     scope: JString<'local>,
     date: JString<'local>,
-) -> JStrings<'local> {
+) -> JByteArray<'local> {
     // SAFETY: as in `create`.
     let series = unsafe { value::<SeriesStore>(handle) };
     call(&mut env, |env| {
@@ -134,10 +131,11 @@ extern "system" fn next_many<'local>(
         let count = u64::try_from(count)
             .map_err(|_| Error::argument(format!("a count is not negative, as {count} is")))?;
         let name = text(env, &name)?;
-        issued(env, &series.next_many(&name, scope.as_deref(), date.as_deref(), count)?)
+        pack_all(env, &series.next_many(&name, scope.as_deref(), date.as_deref(), count)?)
     })
 }
 
+/// The texts of a number that is read: value, period and scope.
 extern "system" fn parse<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
@@ -149,7 +147,9 @@ extern "system" fn parse<'local>(
     let series = unsafe { value::<SeriesStore>(handle) };
     call(&mut env, |env| {
         let (name, number) = (text(env, &name)?, text(env, &number)?);
-        issued(env, &[series.parse(&name, &number)?])
+        let read = series.parse(&name, &number)?;
+        let (value, period) = (read.value.to_string(), PeriodText::of(read.period));
+        Ok(strings(env, &[Some(&value), Some(period.as_str()), read.scope.as_deref()])?)
     })
 }
 

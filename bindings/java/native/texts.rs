@@ -1,5 +1,7 @@
 //! Texts and arrays of texts, from Java and to it.
 
+use std::ffi::CStr;
+
 use jni::Env;
 use jni::errors::Error as JniError;
 use jni::objects::{JObjectArray, JString};
@@ -18,6 +20,57 @@ pub(crate) fn text(env: &Env<'_>, text: &JString<'_>) -> Result<String, Failure>
 /// A text, or nothing for Java's null.
 pub(crate) fn optional(env: &Env<'_>, value: &JString<'_>) -> Result<Option<String>, Failure> {
     if value.is_null() { Ok(None) } else { text(env, value).map(Some) }
+}
+
+/// A text that is short nearly always, and then lies on the stack.
+pub(crate) enum Short {
+    /// The text ends with the first zero.
+    Stack([u8; Short::ROOM]),
+    Heap(String),
+}
+
+impl Short {
+    /// The longest scope has 64 characters, each of one byte.
+    const ROOM: usize = 200;
+
+    /// The text, or nothing for Java's null.
+    pub(crate) fn optional(env: &Env<'_>, text: &JString<'_>) -> Result<Option<Short>, Failure> {
+        if text.is_null() {
+            return Ok(None);
+        }
+        let mut bytes = [0; Short::ROOM];
+        let java = env.get_raw();
+        // SAFETY: the environment is that of this thread, and the text is one of Java's.
+        let length = unsafe { ((**java).v1_1.GetStringLength)(java, text.as_raw()) };
+        // Each character of Java's becomes at most 3 bytes, and a zero is the end.
+        if usize::try_from(length).is_ok_and(|length| 3 * length < Short::ROOM) {
+            // SAFETY: as above, and the bytes have room for all.
+            unsafe {
+                let place = bytes.as_mut_ptr().cast();
+                ((**java).v1_2.GetStringUTFRegion)(java, text.as_raw(), 0, length, place);
+            }
+            if env.exception_check() {
+                return Err(JniError::JavaException.into());
+            }
+            // What Java writes in a way of its own, a zero and what it has as two characters, is no
+            // UTF-8.
+            if until_zero(&bytes).is_some() {
+                return Ok(Some(Short::Stack(bytes)));
+            }
+        }
+        Ok(Some(Short::Heap(self::text(env, text)?)))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        match self {
+            Short::Stack(bytes) => until_zero(bytes).unwrap_or_default(),
+            Short::Heap(text) => text,
+        }
+    }
+}
+
+fn until_zero(bytes: &[u8]) -> Option<&str> {
+    CStr::from_bytes_until_nul(bytes).ok()?.to_str().ok()
 }
 
 /// Options as Java passes them: a name, its value, the next name and so on. The value of an option

@@ -4,8 +4,8 @@ use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyString, PyTuple};
-use uidring_bindings::{Error, Issued};
+use pyo3::types::{PyDict, PyString};
+use uidring_bindings::Error;
 
 use crate::cached::{self, interned};
 use crate::ending;
@@ -95,28 +95,6 @@ pub fn parts(py: Python<'_>, parts: uidring_bindings::Parts) -> PyResult<Bound<'
     static PARTS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let parts = (parts.unix_ms, parts.worker, parts.sequence);
     call(py, &PARTS, ("uidring._values", "parts"), parts)
-}
-
-/// Makes numbers of a series. It is looked up before a number is taken, and runs code in C alone:
-/// in code in Python, a signal or the end of the program would lose the number.
-pub struct SeriesNumbers<'py> {
-    /// `tuple.__new__`: that of the class is code in Python, which calls this one.
-    new: Bound<'py, PyAny>,
-    class: Bound<'py, PyAny>,
-}
-
-impl<'py> SeriesNumbers<'py> {
-    pub fn look_up(py: Python<'py>) -> PyResult<SeriesNumbers<'py>> {
-        static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        let class = cached::import(py, &CLASS, ("uidring._values", "SeriesNumber"))?;
-        let new = py.get_type::<PyTuple>().getattr(interned!(py, "__new__")?)?;
-        Ok(SeriesNumbers { new, class })
-    }
-
-    pub fn number(&self, issued: Issued) -> PyResult<Bound<'py, PyAny>> {
-        let Issued { text, value, period, scope } = issued;
-        self.new.call1((&self.class, (text, value, period, scope)))
-    }
 }
 
 /// A coroutine function of the package, called with `arguments`.

@@ -3,7 +3,8 @@
 //! What a call does comes from `uidring_bindings`; here it gets Python's types, errors and manners:
 //! a call that may have to wait lets other threads run, and can be interrupted with Ctrl-C.
 
-// Python's buffers are memory that only C functions give access to: the module `buffer`.
+// Only functions in C give access to Python's buffers, and make a tuple with names without running
+// code in Python: the modules `buffer` and `series_numbers`.
 #![allow(unsafe_code)]
 // Python calls a method with its object, whether it needs it or not.
 #![allow(clippy::unused_self)]
@@ -19,6 +20,7 @@ mod masked;
 mod numbers;
 mod segments;
 mod series;
+mod series_numbers;
 mod uids;
 mod wait;
 

@@ -1,12 +1,15 @@
 //! `Series`.
 
-use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
-use uidring_bindings::SeriesStore;
+use std::borrow::Cow;
 
-use crate::convert::{self, SeriesNumbers};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+use uidring_bindings::{OneSeries, SeriesNumber, SeriesStore};
+
+use crate::convert;
 use crate::errors::detached;
 use crate::handle::{self, Handle};
+use crate::series_numbers::SeriesNumbers;
 
 /// Gives numbers that people see, such as `SO20261124-000042`.
 ///
@@ -17,7 +20,51 @@ use crate::handle::{self, Handle};
 /// SO20261124-000001
 #[pyclass(frozen, weakref, module = "uidring")]
 #[derive(Debug)]
-pub struct Series(Handle<SeriesStore>);
+pub struct Series {
+    store: Handle<SeriesStore>,
+    /// The series that have been used, by name. A text of Python's finds one without a copy.
+    used: Py<PyDict>,
+}
+
+/// A series that has been used, as a value of Python's.
+#[pyclass(frozen)]
+struct UsedSeries(Handle<OneSeries>);
+
+impl Series {
+    /// The next number of today if it is in memory.
+    fn try_next(
+        &self,
+        name: &Bound<'_, PyString>,
+        scope: Option<&Bound<'_, PyString>>,
+    ) -> PyResult<Option<SeriesNumber>> {
+        let scope = borrowed(scope)?;
+        // A text of another class may be compared by code in Python.
+        if !name.is_exact_instance_of::<PyString>() {
+            return Ok(self.store.try_next(&name.to_cow()?, scope.as_deref()));
+        }
+        let used = self.used_series(name)?;
+        Ok(used.and_then(|used| used.get().0.try_next(scope.as_deref())))
+    }
+
+    fn used_series<'py>(
+        &self,
+        name: &Bound<'py, PyString>,
+    ) -> PyResult<Option<Bound<'py, UsedSeries>>> {
+        let py = name.py();
+        let used = self.used.bind(py);
+        if let Some(known) = used.get_item(name)? {
+            return Ok(Some(known.cast_into()?));
+        }
+        let Some(series) = self.store.used(&name.to_cow()?) else { return Ok(None) };
+        let new = Bound::new(py, UsedSeries(Handle::new(series)))?;
+        used.set_item(name, &new)?;
+        Ok(Some(new))
+    }
+}
+
+fn borrowed<'a>(text: Option<&'a Bound<'_, PyString>>) -> PyResult<Option<Cow<'a, str>>> {
+    text.map(PyStringMethods::to_cow).transpose()
+}
 
 #[pymethods]
 impl Series {
@@ -28,7 +75,8 @@ impl Series {
         address: &Bound<'py, PyAny>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, Series>> {
-        handle::open(address, options, Series)
+        let used = PyDict::new(address.py()).unbind();
+        handle::open(address, options, |store| Series { store, used })
     }
 
     /// Creates a series, or finds one that is as it is asked for.
@@ -41,7 +89,7 @@ impl Series {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
         let options = convert::options(py, options)?;
-        detached(py, || self.0.create(name, pattern, &convert::borrowed(&options)))
+        detached(py, || self.store.create(name, pattern, &convert::borrowed(&options)))
     }
 
     /// Takes the next number: of a `scope`, if one is named, and of the period of a `date` instead
@@ -50,19 +98,21 @@ impl Series {
     #[pyo3(signature = (name, scope=None, date=None))]
     fn next<'py>(
         &self,
-        py: Python<'py>,
-        name: &str,
-        scope: Option<&str>,
+        name: &Bound<'py, PyString>,
+        scope: Option<&Bound<'py, PyString>>,
         date: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let py = name.py();
         let date = convert::date(date)?;
-        let numbers = SeriesNumbers::look_up(py)?;
-        let available = if date.is_none() { self.0.try_next(name, scope) } else { None };
-        let number = match available {
-            Some(number) => number,
-            None => detached(py, || self.0.next(name, scope, date.as_deref()))?,
-        };
-        numbers.number(number)
+        let numbers = SeriesNumbers::look_up(py, scope)?;
+        if date.is_none()
+            && let Some(number) = self.try_next(name, scope)?
+        {
+            return numbers.issued(&number);
+        }
+        let (name, scope) = (name.to_cow()?, borrowed(scope)?);
+        let next = || self.store.next(&name, scope.as_deref(), date.as_deref());
+        numbers.issued(&detached(py, next)?)
     }
 
     /// Takes the next number in a task of asyncio. Where `next` would wait, a thread waits.
@@ -81,25 +131,32 @@ impl Series {
     #[pyo3(signature = (name, count, scope=None, date=None))]
     fn next_many<'py>(
         &self,
-        py: Python<'py>,
-        name: &str,
+        name: &Bound<'py, PyString>,
         count: &Bound<'py, PyAny>,
-        scope: Option<&str>,
+        scope: Option<&Bound<'py, PyString>>,
         date: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
+        let py = name.py();
         let count = convert::to_u64(count, "a call takes 1 to 1000000 numbers of a series")?;
         let date = convert::date(date)?;
-        let numbers = SeriesNumbers::look_up(py)?;
-        let list = PyList::empty(py);
-        for number in detached(py, || self.0.next_many(name, scope, date.as_deref(), count))? {
-            list.append(numbers.number(number)?)?;
-        }
-        Ok(list)
+        let numbers = SeriesNumbers::look_up(py, scope)?;
+        let (name, scope) = (name.to_cow()?, borrowed(scope)?);
+        let issued =
+            detached(py, || self.store.next_many(&name, scope.as_deref(), date.as_deref(), count))?;
+        numbers.all_issued(&issued)
     }
 
     /// Reads a number of the series.
-    fn parse<'py>(&self, py: Python<'py>, name: &str, text: &str) -> PyResult<Bound<'py, PyAny>> {
-        SeriesNumbers::look_up(py)?.number(detached(py, || self.0.parse(name, text))?)
+    fn parse<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        text: &Bound<'py, PyString>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let numbers = SeriesNumbers::look_up(py, None)?;
+        let text = text.to_cow()?;
+        let read = detached(py, || self.store.parse(name, &text))?;
+        numbers.read(&text, &read)
     }
 
     /// The state of a series, and of a scope of it. Lengths are in milliseconds.
@@ -110,13 +167,13 @@ impl Series {
         name: &str,
         scope: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        convert::status(py, &detached(py, || self.0.status(name, scope))?)
+        convert::status(py, &detached(py, || self.store.status(name, scope))?)
     }
 
     /// Ends all takes, and gives back what is left of each scope. A second close does nothing,
     /// unless the first has failed.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.0.close(py)
+        self.store.close(py)
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
@@ -140,11 +197,10 @@ impl Series {
     #[pyo3(signature = (name, scope))]
     fn _next_at_once<'py>(
         &self,
-        py: Python<'py>,
-        name: &str,
-        scope: Option<&str>,
+        name: &Bound<'py, PyString>,
+        scope: Option<&Bound<'py, PyString>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let numbers = SeriesNumbers::look_up(py)?;
-        self.0.try_next(name, scope).map(|number| numbers.number(number)).transpose()
+        let numbers = SeriesNumbers::look_up(name.py(), scope)?;
+        self.try_next(name, scope)?.map(|number| numbers.issued(&number)).transpose()
     }
 }

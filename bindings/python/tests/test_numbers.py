@@ -88,6 +88,34 @@ def test_numbers_of_today_come_from_memory(db: Path) -> None:
         assert series.status("tickets")["numbers"]["loads"] < 20
 
 
+class Name(str):
+    """A text that is no other's equal."""
+
+    def __eq__(self, other: object) -> bool:
+        raise AssertionError("a name is not compared by code in Python")
+
+    def __hash__(self) -> int:
+        raise AssertionError("a name is not compared by code in Python")
+
+
+def test_a_name_and_a_scope_may_be_of_another_class(db: Path) -> None:
+    with Series.open(db) as series:
+        series.create("tickets", "{scope}-{n}", step=100)
+        name, scope = Name("tickets"), Name("A")
+        numbers = [series.next(name, scope), series.next("tickets", scope)]
+        numbers += [series.next(name, "A"), *series.next_many(name, 2, scope)]
+        assert [tuple(number) for number in numbers] == [
+            (f"A-{value}", value, "ever", "A") for value in range(1, 6)
+        ]
+        assert {type(number.scope) for number in numbers} == {str}
+        for odd in ["tick\ud800ets", Name("\ud800")]:
+            with pytest.raises(UnicodeEncodeError):
+                series.next(odd, "A")
+            with pytest.raises(UnicodeEncodeError):
+                series.next("tickets", odd)
+        assert series.next("tickets", "A").value == 6
+
+
 def test_no_signal_comes_between_a_number_and_its_return(db: Path) -> None:
     """Python looks for signals where a function of its own begins."""
 

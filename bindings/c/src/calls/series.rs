@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use uidring_bindings::{Error, Issued, SeriesStore};
+use uidring_bindings::{Error, PeriodText, SeriesNumber, SeriesStore};
 
 use crate::calls::{close, open};
 use crate::handles::{HandleKind, handle_kind};
@@ -120,21 +120,26 @@ pub unsafe extern "C" fn uidring_series_next(
         if taken.is_none() && count > 1 {
             return Err(Error::argument("taken is null, and count is above 1"));
         }
-        let next = |series: &SeriesStore, count| {
-            let is_one_of_today = count == 1 && date.is_none();
-            if is_one_of_today && let Some(number) = series.try_next(name, scope) {
-                return Ok(vec![number]);
+        if let ([number], None) = (&mut *numbers, date) {
+            let at_once = SeriesStore::with(series.id, |series| series.try_next(name, scope))?;
+            if let Some(issued) = at_once {
+                write_issued(&issued, number);
+                if let Some(taken) = taken {
+                    *taken = 1;
+                }
+                return Ok(());
             }
-            without_sigpipe(|| match count {
-                1 => Ok(vec![series.next(name, scope, date)?]),
-                _ => series.next_many(name, scope, date, count as u64),
-            })
+        }
+        let count = numbers.len();
+        let next = |series: &SeriesStore| match count {
+            1 => Ok(vec![series.next(name, scope, date)?]),
+            _ => series.next_many(name, scope, date, count as u64),
         };
-        let issued = SeriesStore::with(series.id, |series| next(series, numbers.len()))??;
+        let issued = SeriesStore::with(series.id, |series| without_sigpipe(|| next(series)))??;
         if let Some(taken) = taken {
             *taken = issued.len();
         }
-        numbers.iter_mut().zip(&issued).for_each(|(number, issued)| write(issued, number));
+        numbers.iter_mut().zip(&issued).for_each(|(number, issued)| write_issued(issued, number));
         Ok(())
     })
 }
@@ -157,9 +162,9 @@ pub unsafe extern "C" fn uidring_series_parse(
         let (name, text, number) =
             unsafe { (texts::text(name, "name")?, texts::text(text, "text")?, number.as_mut()) };
         let parse = |series: &SeriesStore| without_sigpipe(|| series.parse(name, text));
-        let issued = SeriesStore::with(series.id, parse)??;
+        let read = SeriesStore::with(series.id, parse)??;
         if let Some(number) = number {
-            write(&issued, number);
+            write(read.value, PeriodText::of(read.period), text, number);
         }
         Ok(())
     })
@@ -205,8 +210,12 @@ fn clear(number: &mut uidring_series_number) {
     texts::copy("", &mut number.text);
 }
 
-fn write(issued: &Issued, number: &mut uidring_series_number) {
-    number.value = issued.value;
-    texts::copy(&issued.period, &mut number.period);
-    texts::copy(&issued.text, &mut number.text);
+fn write_issued(issued: &SeriesNumber, number: &mut uidring_series_number) {
+    write(issued.value(), PeriodText::of(issued.period()), issued.as_str(), number);
+}
+
+fn write(value: u64, period: PeriodText, text: &str, number: &mut uidring_series_number) {
+    number.value = value;
+    texts::copy(period.as_str(), &mut number.period);
+    texts::copy(text, &mut number.text);
 }

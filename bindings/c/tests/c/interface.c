@@ -374,6 +374,13 @@ static void series_give_numbers_that_people_see(void) {
     CHECK(strcmp(one.period, "2026") == 0);
     WORKS(uidring_series_next(series, "shops", "s7", "2025-01-01", some, 5, &taken));
     CHECK(taken == 5 && strcmp(some[4].text, "s7/2025-0005") == 0);
+    WORKS(uidring_series_create(series, "tickets", "T-{n}", NULL));
+    for (unsigned number = 1; number <= 3; number++) {
+        taken = 0;
+        WORKS(uidring_series_next(series, "tickets", NULL, NULL, &one, 1, &taken));
+        CHECK(taken == 1 && one.value == number && strcmp(one.period, "ever") == 0);
+        CHECK(one.text[0] == 'T' && one.text[2] == (char)('0' + number) && one.text[3] == 0);
+    }
     WORKS(uidring_series_parse(series, "shops", "s7/2026-0006", &one));
     CHECK(one.value == 6 && strcmp(one.text, "s7/2026-0006") == 0);
     WORKS(uidring_series_parse(series, "shops", "s7/2026-0006", NULL));

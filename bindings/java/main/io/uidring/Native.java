@@ -111,14 +111,22 @@ final class Native {
 
     static native void createSeries(long handle, String name, String pattern, String[] options);
 
-    static native String[] next(long handle, String name, String scope, String date);
+    /** The next number, for {@link Packed}. */
+    static native byte[] next(long handle, String name, String scope, String date);
 
-    /** The next number of today if it is in memory, else null. */
-    static native String[] tryNext(long handle, String name, String scope);
+    /** A handle of a series that has been used, for {@link #tryNext}; 0 if it has not. */
+    static native long usedSeries(long handle, String name);
 
-    static native String[] nextMany(
-            long handle, String name, long count, String scope, String date);
+    /**
+     * The next number of today if it is in memory, for {@link Packed}: in {@code reply}, or in a
+     * new array if it is long. Else null.
+     */
+    static native byte[] tryNext(long used, String scope, byte[] reply);
 
+    /** The next numbers, for {@link Packed}. */
+    static native byte[] nextMany(long handle, String name, long count, String scope, String date);
+
+    /** The value, the period and the scope of a number. */
     static native String[] parse(long handle, String name, String text);
 
     static native String seriesStatus(long handle, String name, String scope);

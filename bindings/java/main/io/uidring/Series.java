@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Numbers that people see, such as {@code SO20261124-000042}: those of orders, invoices and
@@ -24,10 +25,27 @@ import java.util.Optional;
  * row, which this class cannot do.
  */
 public final class Series implements AutoCloseable {
-    private static final int TEXTS = 4;
-
     private final long handle;
     private final Memory memory;
+
+    /** The series that have been used, by name. */
+    private final Map<String, Used> used = new ConcurrentHashMap<>();
+
+    /** A series that has been used, as the native library finds it without its name. */
+    private static final class Used {
+        private final long handle;
+        private final Memory memory;
+
+        Used(long handle) {
+            this.handle = handle;
+            memory = new Memory(this, handle);
+        }
+
+        /** After a close of all series. */
+        void closed() {
+            memory.closed(this);
+        }
+    }
 
     private Series(long handle) {
         this.handle = handle;
@@ -129,15 +147,29 @@ public final class Series implements AutoCloseable {
         Objects.requireNonNull(name, "the name of the series is null");
         try {
             String day = text(date);
-            if (!Waits.isVirtual()) {
-                return number(Native.next(handle, name, scope, day), 0);
+            byte[] number = day == null ? tryNext(name, scope) : null;
+            if (number == null) {
+                number = Waits.apart(() -> Native.next(handle, name, scope, day));
             }
-            String[] next = day == null ? Native.tryNext(handle, name, scope) : null;
-            return number(next != null ? next
-                    : Waits.apart(() -> Native.next(handle, name, scope, day)), 0);
+            return new Packed(number, scope).next();
         } finally {
             Reference.reachabilityFence(this);
         }
+    }
+
+    /** The next number if it is in memory, for {@link Packed}; else null. */
+    private byte[] tryNext(String name, String scope) {
+        Used series = used.get(name);
+        if (series == null) {
+            long known = Native.usedSeries(handle, name);
+            if (known == 0) {
+                return null;
+            }
+            series = new Used(known);
+            Used other = used.putIfAbsent(name, series);
+            series = other == null ? series : other;
+        }
+        return Native.tryNext(series.handle, scope, new byte[Packed.ROOM]);
     }
 
     /**
@@ -154,11 +186,11 @@ public final class Series implements AutoCloseable {
         Objects.requireNonNull(name, "the name of the series is null");
         try {
             String day = text(date);
-            String[] texts =
-                    Waits.apart(() -> Native.nextMany(handle, name, count, scope, day));
-            List<SeriesNumber> numbers = new ArrayList<>(texts.length / TEXTS);
-            for (int start = 0; start < texts.length; start += TEXTS) {
-                numbers.add(number(texts, start));
+            Packed packed = new Packed(
+                    Waits.apart(() -> Native.nextMany(handle, name, count, scope, day)), scope);
+            List<SeriesNumber> numbers = new ArrayList<>();
+            while (packed.hasNext()) {
+                numbers.add(packed.next());
             }
             return numbers;
         } finally {
@@ -180,7 +212,9 @@ public final class Series implements AutoCloseable {
         Objects.requireNonNull(name, "the name of the series is null");
         Objects.requireNonNull(text, "the number is null");
         try {
-            return number(Waits.apart(() -> Native.parse(handle, name, text)), 0);
+            String[] parts = Waits.apart(() -> Native.parse(handle, name, text));
+            return new SeriesNumber(text, Long.parseUnsignedLong(parts[0]), parts[1],
+                    Optional.ofNullable(parts[2]));
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -214,16 +248,16 @@ public final class Series implements AutoCloseable {
      */
     @Override
     public void close() {
-        memory.closeOpened(this, Native::closeSeries);
+        memory.closeOpened(this, open -> {
+            try {
+                Native.closeSeries(open);
+            } finally {
+                used.values().forEach(Used::closed);
+            }
+        });
     }
 
     private static String text(LocalDate date) {
         return date == null ? null : date.toString();
-    }
-
-    private static SeriesNumber number(String[] texts, int start) {
-        long value = Long.parseUnsignedLong(texts[start + 1]);
-        Optional<String> scope = Optional.ofNullable(texts[start + 3]);
-        return new SeriesNumber(texts[start], value, texts[start + 2], scope);
     }
 }

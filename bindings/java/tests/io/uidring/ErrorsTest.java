@@ -180,5 +180,17 @@ final class ErrorsTest {
         InvalidArgumentException crab = assertThrows(InvalidArgumentException.class,
                 () -> UidGenerator.fixed(1, "🦀=1"));
         assertTrue(crab.getMessage().contains("\"🦀\""), crab.getMessage());
+        // The scope of a series that is used comes in another way, short and long.
+        try (Series series = Series.open(folder.resolve("uidring.db").toString())) {
+            series.create("tickets", "T-{n}");
+            assertEquals(1, series.next("tickets").value());
+            for (String odd : List.of("leäse", "租约", "🦀", "租".repeat(66), "租".repeat(67))) {
+                UidringException error = assertThrows(
+                        UidringException.class, () -> series.next("tickets", odd, null));
+                assertTrue(error.getMessage().contains(odd), error.getMessage());
+            }
+            assertThrows(UidringException.class, () -> series.next("tickets", "le\0ase", null));
+            assertEquals(2, series.next("tickets").value());
+        }
     }
 }

@@ -68,6 +68,33 @@ final class SeriesTest {
     }
 
     @Test
+    void aTextMayBeLong() {
+        try (Series series = Series.open(file())) {
+            // Below and above what one call has at hand.
+            for (int count : new int[] {20, 30, 60, 80}) {
+                String begin = "A".repeat(count);
+                String scope = "shop-" + "7".repeat(50);
+                String name = "orders" + count;
+                series.create(name, begin + "/{yyyy}{MM}{dd}/{scope}/{n:9}", "step=100");
+                for (int number = 1; number <= 3; number++) {
+                    SeriesNumber next = series.next(name, scope, null);
+                    String day = next.period().replace("-", "");
+                    assertEquals(String.format("%s/%s/%s/%09d", begin, day, scope, number),
+                            next.text());
+                    assertEquals(number, next.value());
+                }
+                for (SeriesNumber next : series.nextMany(name, 10, scope, DAY)) {
+                    assertEquals(String.format("%s/20261124/%s/%09d", begin, scope, next.value()),
+                            next.text());
+                    assertEquals("2026-11-24", next.period());
+                    assertEquals(Optional.of(scope), next.scope());
+                    assertEquals(next, series.parse(name, next.text()));
+                }
+            }
+        }
+    }
+
+    @Test
     void threadsGetDifferentNumbers() throws Exception {
         try (Series series = Series.open(file())) {
             series.create("tickets", "T-{n:6}", "step=100");
