@@ -33,8 +33,9 @@ store = str(Path(folder.name) / "uidring.db")
 segments = uidring.Segments.open(store)
 orders = segments.create("orders", step=1_000_000)
 series = uidring.Series.open(store)
-series.create("tickets", "T-{n:9}", step=1_000_000)
+series.create("tickets", "T-{n:12}", step=10_000_000)
 buffer = array("Q", bytes(8 * 1000))
+small = array("Q", bytes(8 * 10))
 series.next("tickets")
 # A segment that is large enough for what follows.
 orders.take_many(1_000_000)
@@ -78,8 +79,14 @@ CASES: dict[str, tuple[Callable[[int], float], int]] = {
     "Tag.take()": (per_call("orders.take()", orders=orders), 1000),
     "take_many(1000)": (per_call("uids.take_many(1000)", uids=uids), 20),
     "fill(array of 1000)": (per_call("uids.fill(buffer)", uids=uids, buffer=buffer), 200),
+    "take_many(10)": (per_call("uids.take_many(10)", uids=uids), 500),
+    "fill(array of 10)": (per_call("uids.fill(small)", uids=uids, small=small), 500),
     "await take_async()": (in_tasks, 500),
     "Series.next(name)": (per_call("series.next('tickets')", series=series), 500),
+    "Series.next_many(name, 1000)": (
+        per_call("series.next_many('tickets', 1000)", series=series),
+        20,
+    ),
     "uuid.uuid4()": (per_call("uuid4()", uuid4=uuid.uuid4), 1000),
 }
 if hasattr(uuid, "uuid7"):

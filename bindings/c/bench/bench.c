@@ -16,10 +16,11 @@
 #endif
 
 static const char KEY[] = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
-enum { ROUNDS = 41, MOST_THREADS = 64, BATCH = 1000 };
+enum { ROUNDS = 41, MOST_THREADS = 64, BATCH = 1000, FEW = 10 };
 
 static uidring_generator uids;
 static uidring_tag tag;
+static uidring_series series;
 static uidring_masked masked;
 static uidring_opaque opaque;
 static _Alignas(64) atomic_ulong counter;
@@ -54,6 +55,33 @@ static uint64_t fill(long count) {
     uint64_t batch[BATCH];
     for (; count > 0; count -= BATCH) check(uidring_fill(uids, batch, BATCH, NULL));
     return batch[BATCH - 1];
+}
+
+static uint64_t fill_few(long count) {
+    uint64_t batch[FEW];
+    for (; count > 0; count -= FEW) check(uidring_fill(uids, batch, FEW, NULL));
+    return batch[FEW - 1];
+}
+
+static uint64_t fill_few_of_tag(long count) {
+    uint64_t batch[FEW];
+    for (; count > 0; count -= FEW) check(uidring_tag_fill(tag, batch, FEW, NULL));
+    return batch[FEW - 1];
+}
+
+static uint64_t next(long count) {
+    uidring_series_number number;
+    while (count-- > 0)
+        check(uidring_series_next(series, "tickets", NULL, NULL, &number, 1, NULL));
+    return number.value;
+}
+
+static uint64_t next_many(long count) {
+    static _Thread_local uidring_series_number batch[BATCH];
+    size_t taken = 0;
+    for (; count > 0; count -= BATCH)
+        check(uidring_series_next(series, "tickets", NULL, NULL, batch, BATCH, &taken));
+    return batch[taken - 1].value;
 }
 
 static uint64_t mask(long count) {
@@ -98,6 +126,10 @@ static const struct row {
     {"uidring_take", take, 400000},
     {"uidring_tag_take", take_of_tag, 400000},
     {"uidring_fill, 1,000 at once", fill, 2000000},
+    {"uidring_fill, 10 at once", fill_few, 400000},
+    {"uidring_tag_fill, 10 at once", fill_few_of_tag, 400000},
+    {"uidring_series_next", next, 40000},
+    {"uidring_series_next, 1,000 at once", next_many, 100000},
     {"uidring_mask", mask, 40000},
     {"uidring_mask_many, 1,000 at once", mask_many, 100000},
     {"uidring_opaque_encode", encode, 40000},
@@ -163,6 +195,8 @@ int main(int argc, char **argv) {
     check(uidring_open_fixed(1, options, &uids));
     check(uidring_segments_open(argv[1], NULL, &segments));
     check(uidring_segments_create(segments, "orders", step, &tag));
+    check(uidring_series_open(argv[1], NULL, &series));
+    check(uidring_series_create(series, "tickets", "T-{n:12}", step));
     check(uidring_masked_open(KEY, &masked));
     check(uidring_opaque_open(KEY, "ord", &opaque));
     for (int argument = 2; argument < argc; argument++) {
@@ -177,11 +211,12 @@ int main(int argc, char **argv) {
         printf("%d thread%s, ns an id\n", threads, threads == 1 ? "" : "s");
         for (int row = 0; row < ROWS; row++) {
             qsort(times[row], ROUNDS, sizeof(double), compare);
-            printf("  %-32s %8.1f\n", rows[row].name, times[row][ROUNDS / 2]);
+            printf("  %-34s %8.1f\n", rows[row].name, times[row][ROUNDS / 2]);
         }
     }
     check(uidring_opaque_close(opaque));
     check(uidring_masked_close(masked));
+    check(uidring_series_close(series));
     check(uidring_segments_close(segments));
     check(uidring_close(uids));
     return 0;

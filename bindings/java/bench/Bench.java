@@ -1,6 +1,7 @@
 import com.baidu.fsg.uid.UidGenerator;
 import io.uidring.SegmentTag;
 import io.uidring.Segments;
+import io.uidring.Series;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
@@ -81,6 +82,15 @@ public final class Bench {
             sum[0] += array[0] + array[999];
             return array.length;
         }));
+        ThreadLocal<long[]> small = ThreadLocal.withInitial(() -> new long[10]);
+        rows.put("uidring: fill(long[10])", new Row(sum -> {
+            long[] array = small.get();
+            for (int i = 0; i < 100; i++) {
+                uids.fill(array);
+                sum[0] += array[0] + array[9];
+            }
+            return 100 * array.length;
+        }));
         Segments segments = Segments.open(file);
         SegmentTag tag = segments.create("rows", "step=1000000000");
         rows.put("uidring: SegmentTag.take()", new Row(sum -> {
@@ -88,6 +98,19 @@ public final class Bench {
                 sum[0] += tag.take();
             }
             return 1_000;
+        }));
+        Series series = Series.open(file);
+        series.create("tickets", "T-{n:12}", "step=1000000000");
+        rows.put("uidring: Series.next()", new Row(sum -> {
+            for (int i = 0; i < 1_000; i++) {
+                sum[0] += series.next("tickets").text().length();
+            }
+            return 1_000;
+        }));
+        rows.put("uidring: Series.nextMany(1000)", new Row(sum -> {
+            var numbers = series.nextMany("tickets", 1_000, null, null);
+            sum[0] += numbers.get(999).text().length();
+            return numbers.size();
         }));
         var face = new io.uidring.uidgenerator.CachedUidGenerator();
         face.setWorkerIdAssigner(() -> 1);
@@ -148,6 +171,7 @@ public final class Bench {
                 row.refusals.sum()));
         uids.close();
         segments.close();
+        series.close();
         face.close();
         // The threads of UidGenerator would keep the program from ending.
         System.exit(0);
