@@ -20,6 +20,7 @@ fn everything(server: Server) {
     let missing = one.get("orders").unwrap_err();
     assert!(matches!(missing, SeriesError::NoSuchSeries { .. }), "{missing:?}");
     assert_eq!(one.list().unwrap(), []);
+    assert_eq!(one.newest(9).unwrap(), (Vec::new(), 0));
 
     // The first one makes the tables.
     let definition = definition("{scope}-{yyyy}{MM}{dd}-{n:4}").time_zone("Europe/Lisbon").step(10);
@@ -66,6 +67,15 @@ fn everything(server: Server) {
     assert_eq!(values(taken), (100..=299).collect::<Vec<_>>());
     assert!(inv.take().unwrap().value() >= 300);
     assert_eq!(others.parse("2027-07").unwrap().value(), 7);
+
+    // The newest of them, with all of its versions.
+    let (newest, all) = one.newest(1).unwrap();
+    assert_eq!((newest[0].name.as_str(), newest[0].versions.len(), all), ("inv", 2, 2));
+    let (mut newest, _) = one.newest(usize::MAX).unwrap();
+    newest.sort_by(|one, other| one.name.cmp(&other.name));
+    assert_eq!(newest, one.list().unwrap());
+    let (counters, all) = theirs.newest_counters(1).unwrap();
+    assert_eq!((counters[0].period.to_string().as_str(), all), ("2027-01-02", 3));
 
     // A closed day.
     one.close("orders", "2027-01-01".parse().unwrap()).unwrap();
