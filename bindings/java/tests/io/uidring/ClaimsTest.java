@@ -39,7 +39,7 @@ final class ClaimsTest {
             if (turn % 7 > 0) {
                 return new long[] {one.getAsLong()};
             }
-            return many.apply(turn % 4 == 0 ? 20_000 : turn % 700);
+            return many.apply(turn % 4 == 0 ? 8_000 : turn % 700);
         };
     }
 
@@ -86,14 +86,14 @@ final class ClaimsTest {
     @Test
     void takesAreInOrderOverAllThreads() throws Exception {
         try (UidGenerator uids = UidGenerator.fixed(7)) {
-            assertOrdered(100_000, turn -> new long[] {uids.take()});
+            assertOrdered(30_000, turn -> new long[] {uids.take()});
         }
     }
 
     @Test
     void takesAndArraysAreInOrderOverAllThreads() throws Exception {
         try (UidGenerator uids = UidGenerator.fixed(7)) {
-            assertOrdered(3_000, mixed(uids::take, uids::takeMany));
+            assertOrdered(2_000, mixed(uids::take, uids::takeMany));
         }
     }
 
@@ -109,7 +109,7 @@ final class ClaimsTest {
     void numbersOfATagAreInOrderOverAllThreads() throws Exception {
         try (Segments segments = Segments.open(file())) {
             SegmentTag tag = segments.create("orders", "step=50");
-            assertOrdered(3_000, mixed(tag::take, tag::takeMany));
+            assertOrdered(1_000, mixed(tag::take, tag::takeMany));
         }
     }
 
