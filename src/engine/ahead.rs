@@ -179,8 +179,8 @@ impl Timing for Ahead {
             // One block is left, so the filler has been woken but has not run yet.
             if is_left_to_takers || left <= 1 {
                 let current = engine.first_in_use(block);
-                // Until another thread is at it as well. Two would take each line from the other
-                // at each step.
+                // It stops where another thread refills the ring as well: at each step, each of
+                // the two would take the slot's cache line from the other.
                 let publish = || ring.publish_if_room(current, &counters.refilled_inline);
                 (0..self.longest_range).all(|_| publish() == Some(true));
             }

@@ -29,7 +29,7 @@ pub struct Span {
 
 /// A span of UIDs for a program that hands them out itself.
 ///
-/// `uid` and the `length - 1` numbers after it are UIDs of the caller's, which nobody else gets.
+/// `first` and the `length - 1` numbers after it are UIDs of the caller's, which nobody else gets.
 /// Those after the first may be given only as long as the word
 /// [`claims_end`](crate::UidGenerator::claims_end) holds `end`. It is lowered when they have become
 /// too old, or their generator has ended. One comparison tells that as well as the end of the span:
@@ -39,7 +39,7 @@ pub struct Span {
 #[non_exhaustive]
 pub struct ClaimedSpan {
     /// The first UID, which may be given whatever happens.
-    pub uid: Uid,
+    pub first: Uid,
     /// How many there are, at least one.
     pub length: u64,
     /// What `claims_end` held before the claim. Each change lowers it by 65,536, and no span is
@@ -52,10 +52,10 @@ impl ClaimedSpan {
     pub(crate) fn try_new(engine: &Engine, count: u64) -> Result<ClaimedSpan, TakeError> {
         // Read before the claim, so that an expiry in between ends the claim as well.
         let end = engine.claims_end();
-        if let Some((uid, length)) = engine.ring.try_claim_many(count.clamp(1, EXPIRY_STEP)) {
-            return Ok(ClaimedSpan { uid, length, end });
+        if let Some((first, length)) = engine.ring.try_claim_many(count.clamp(1, EXPIRY_STEP)) {
+            return Ok(ClaimedSpan { first, length, end });
         }
-        engine.try_take().map(|uid| ClaimedSpan { uid, length: 1, end })
+        engine.try_take().map(|first| ClaimedSpan { first, length: 1, end })
     }
 }
 

@@ -279,10 +279,10 @@ impl UidGenerator {
     /// # use uidring::{UidGenerator, registry::FixedWorker};
     /// # let uids = UidGenerator::builder().registry(FixedWorker::new(1)).build()?;
     /// let span = uids.try_claim(100)?;
-    /// let (mut number, mut uid) = (span.end - span.length, span.uid.get());
-    /// while number < uids.claims_end().load(Ordering::Relaxed) {
+    /// let (mut place, mut uid) = (span.end - span.length, span.first.get());
+    /// while place < uids.claims_end().load(Ordering::Relaxed) {
     ///     println!("{uid}");
-    ///     (number, uid) = (number + 1, uid + 1);
+    ///     (place, uid) = (place + 1, uid + 1);
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -294,8 +294,9 @@ impl UidGenerator {
         ClaimedSpan::try_new(&self.engine, count.into())
     }
 
-    /// A word below which the numbers of a [claimed span](UidGenerator::try_claim) lie as long as
-    /// its UIDs may be given. It lives as long as a handle of this generator.
+    /// The word that each place in a [claimed span](UidGenerator::try_claim) is compared with: its
+    /// UID may be given as long as the place is less. It lives as long as a handle of this
+    /// generator.
     #[must_use]
     pub fn claims_end(&self) -> &AtomicU64 {
         self.engine.claims_end_word()

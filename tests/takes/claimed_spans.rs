@@ -27,16 +27,17 @@ fn unique_and_ordered_spans_follow_all_that_was_taken_before() {
     let mut last = 0;
     for count in (0..3000).step_by(7) {
         let span = uids.try_claim(count).unwrap();
-        assert!(last < span.uid.get(), "{span:?} after {last}");
+        assert!(last < span.first.get(), "{span:?} after {last}");
         assert!((1..=u64::from(count.max(1))).contains(&span.length), "{span:?} for {count}");
         assert!(is_good(&uids, span));
         let layout = uids.layout();
-        let ends = [0, span.length - 1].map(|offset| (span.uid.get() + offset).try_into().unwrap());
+        let ends =
+            [0, span.length - 1].map(|offset| (span.first.get() + offset).try_into().unwrap());
         let [from, to] = ends.map(|uid| layout.parts(uid));
         assert_eq!((from.time, from.worker), (to.time, to.worker), "they are of one tick");
         assert_eq!(from.sequence + span.length - 1, to.sequence);
         last = uids.take().unwrap().get();
-        assert!(span.uid.get() + span.length - 1 < last, "{last} after {span:?}");
+        assert!(span.first.get() + span.length - 1 < last, "{last} after {span:?}");
     }
 }
 
@@ -47,9 +48,9 @@ fn nothing_wasted_by_spans() {
     let layout = *uids.layout();
     for _ in 0..10_000 {
         let span = uids.try_claim(999).unwrap();
-        let parts = layout.parts(span.uid);
-        assert!(next == span.uid.get() || parts.sequence == 0, "{span:?}, not {next}");
-        next = span.uid.get() + span.length;
+        let parts = layout.parts(span.first);
+        assert!(next == span.first.get() || parts.sequence == 0, "{span:?}, not {next}");
+        next = span.first.get() + span.length;
     }
     let status = uids.status();
     assert_eq!((status.lost, status.skipped), (0, 0), "{status}");
@@ -95,5 +96,5 @@ fn in_exact_time_a_span_has_one_uid() {
     let uids = builder().0.exact_time().build().unwrap();
     let spans = [1000; 3].map(|count| uids.try_claim(count).unwrap());
     assert_eq!(spans.map(|span| span.length), [1; 3]);
-    assert!(spans.is_sorted_by(|a, b| a.uid < b.uid));
+    assert!(spans.is_sorted_by(|a, b| a.first < b.first));
 }

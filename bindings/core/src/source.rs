@@ -9,10 +9,10 @@ use crate::error::Error;
 /// Ids that are taken from the library at once to be copied to a caller's buffer.
 const AT_ONCE: usize = 512;
 
-/// As many are a small array.
+/// The most numbers in a small array.
 const FEW: usize = 16;
 
-/// As many are taken one by one, as a claim costs more than they do.
+/// Up to so many numbers are taken one by one, which costs less than a claim of them.
 const ONE_BY_ONE: usize = 3;
 
 /// Numbers for the language to hand out, as a [`ClaimedSpan`](uidring::ClaimedSpan) explains.

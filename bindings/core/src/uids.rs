@@ -95,8 +95,8 @@ impl Source for Uids {
 
     fn try_claim(&self, count: u32) -> Result<Option<Claimed>, Error> {
         match self.generator.try_claim(count) {
-            Ok(ClaimedSpan { uid, length, end, .. }) => {
-                Ok(Some(Claimed { first: uid.get(), length, step: 1, end }))
+            Ok(ClaimedSpan { first, length, end, .. }) => {
+                Ok(Some(Claimed { first: first.get(), length, step: 1, end }))
             }
             Err(error) => tried(Err::<Uid, _>(error), failed).map(|_| None),
         }

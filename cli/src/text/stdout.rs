@@ -1,7 +1,7 @@
 //! Output to standard output.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Write};
 
 use anstream::ColorChoice;
 
@@ -21,15 +21,13 @@ pub(crate) fn has_colours() -> bool {
 
 /// Prints `text`, which a program reads, as it is.
 pub(crate) fn print_raw(text: &str) -> Result<(), Failure> {
-    let written = if text.contains('\u{1b}') {
-        let mut stdout = anstream::stdout().lock();
-        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+    // Only what may have colours is looked through for them.
+    let mut stdout: Box<dyn Write> = if text.contains('\u{1b}') {
+        Box::new(anstream::stdout().lock())
     } else {
-        // It need not be looked through for colours.
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+        Box::new(io::stdout().lock())
     };
-    written.map_err(Failure::Output)
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Failure::Output)
 }
 
 /// Standard output, which writes what it is given at once, so that a failure tells how much was

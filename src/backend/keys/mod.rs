@@ -185,6 +185,11 @@ pub fn name_of(text: &str) -> String {
     percent_encoding::utf8_percent_encode(text, NAME).to_string()
 }
 
+/// The name of `key` in its folder.
+pub fn last_name(key: &str) -> &str {
+    key.rsplit_once('/').map_or(key, |(_, name)| name)
+}
+
 /// The text that has this name.
 pub fn text_of(name: &str) -> String {
     percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned()

@@ -39,6 +39,11 @@ pub use super::error::{Cause, Error, ErrorPhrases, Fault};
 /// The columns of a row.
 pub type Row = Vec<Value>;
 
+/// How many rows a query returns at most, in the type by which databases count them.
+pub fn limit(most: usize) -> i64 {
+    i64::try_from(most).unwrap_or(i64::MAX)
+}
+
 /// What is in a column, or takes the place of a `?`.
 #[derive(Clone, Debug)]
 pub enum Value {

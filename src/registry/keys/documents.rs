@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::backend::keys::{Document, Error, Transaction};
+use crate::backend::keys::{Document, Error, Transaction, last_name};
 use crate::clock::from_unix_ms;
 use crate::layout::{FieldOrder, Layout};
 use crate::registry::admin::{LeaseRecord, WorkerKind, WorkerRecord};
@@ -118,8 +118,7 @@ pub fn launched(record: Document, lease: &Lease, host: &Host, now: i64) -> Docum
 
 /// The id whose record is at `key`.
 pub fn id_of(key: &str, record: &Document) -> Result<u64, Error> {
-    let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
-    name.parse().map_err(|_| record.invalid_field(key, "whose name is no number"))
+    last_name(key).parse().map_err(|_| record.invalid_field(key, "whose name is no number"))
 }
 
 /// The time `field` of the record at `key`, in milliseconds since 1970.

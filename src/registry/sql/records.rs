@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::worker_table::{Tables, incompatible_tables, rows};
-use crate::backend::sql::{Error, Row, Transaction, Value};
+use crate::backend::sql::{Error, Row, Transaction, Value, limit};
 use crate::clock::{from_unix_ms, saturated, unix_ms};
 use crate::registry::admin::{LeaseRecord, WorkerCounts, WorkerKind, WorkerRecord};
 
@@ -29,11 +29,6 @@ pub(super) fn workers_below<D: Tables>(
         limit(most)
     );
     records(rows::<D>(transaction, &sql, &[end.into()])?)
-}
-
-/// `most`, as a database takes it.
-pub(super) fn limit(most: usize) -> i64 {
-    i64::try_from(most).unwrap_or(i64::MAX)
 }
 
 pub(super) fn records(rows: Vec<Row>) -> Result<Vec<WorkerRecord>, Error> {

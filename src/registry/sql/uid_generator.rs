@@ -7,7 +7,7 @@ use super::records;
 use super::uid_generator_overlap::{largest, refuse_shared_id};
 use super::worker_table::incompatible_tables;
 use crate::backend::sql::{
-    Access, Call, Error, ErrorPhrases, OnMissing, Schema, Transaction, Value,
+    Access, Call, Error, ErrorPhrases, OnMissing, Schema, Transaction, Value, limit,
 };
 use crate::clock::from_unix_ms;
 use crate::layout::Layout;
@@ -62,10 +62,13 @@ const PHRASES: ErrorPhrases = ErrorPhrases {
 /// alone.
 const CREATED: &str = "CAST(UNIX_TIMESTAMP(CREATED) * 1000 AS SIGNED)";
 
-/// What a record shows of a row.
-const COLUMNS: &str = "ID, HOST_NAME, PORT, TYPE, \
-                       CAST(UNIX_TIMESTAMP(CREATED) * 1000 AS SIGNED) AS LAUNCHED, \
-                       NULL, NULL, NULL, CAST(UNIX_TIMESTAMP(CREATED) * 1000 AS SIGNED)";
+/// Selects what a record shows of a row.
+fn select() -> String {
+    format!(
+        "SELECT ID, HOST_NAME, PORT, TYPE, {CREATED} AS LAUNCHED, NULL, NULL, NULL, {CREATED} \
+         FROM WORKER_NODE"
+    )
+}
 
 /// The width of the columns `HOST_NAME` and `PORT` in characters.
 const WIDTH: usize = 64;
@@ -237,17 +240,14 @@ impl WorkerRegistry for UidGeneratorRegistry {
 
 impl RegistryAdmin for UidGeneratorRegistry {
     fn workers(&self) -> Result<Vec<WorkerRecord>, RegistryError> {
-        let sql = format!("SELECT {COLUMNS} FROM WORKER_NODE ORDER BY ID");
+        let sql = format!("{} ORDER BY ID", select());
         self.transact("read the registry", Access::Read, |transaction| {
             Ok(records::records(transaction.rows(&sql, &[])?)?)
         })
     }
 
     fn workers_below(&self, end: u64, most: usize) -> Result<Vec<WorkerRecord>, RegistryError> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM WORKER_NODE WHERE ID < ? ORDER BY ID DESC LIMIT {}",
-            records::limit(most)
-        );
+        let sql = format!("{} WHERE ID < ? ORDER BY ID DESC LIMIT {}", select(), limit(most));
         self.transact("read the registry", Access::Read, |transaction| {
             Ok(records::records(transaction.rows(&sql, &[end.into()])?)?)
         })

@@ -11,7 +11,7 @@ use super::row::{Counting, Row, last_before, similar_names};
 use super::row_identities::{NotReturnable, RowIdentities};
 use crate::backend::error;
 use crate::backend::keys::{
-    Call, Client, Document, Error, ErrorPhrases, KeyStore, Transaction, name_of, text_of,
+    Call, Client, Document, Error, ErrorPhrases, KeyStore, Transaction, last_name, name_of, text_of,
 };
 use crate::clock::{Stopwatch, from_unix_ms};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
@@ -257,12 +257,12 @@ impl<K: KeyStore> SegmentAdmin for KeySegments<K> {
     }
 }
 
-/// Writes the row at `key`, and returns it as it is then.
 /// The tag whose row is at `key`.
 fn tag_at(key: &str) -> String {
-    text_of(key.rsplit_once('/').map_or(key, |(_, name)| name))
+    text_of(last_name(key))
 }
 
+/// Writes the row at `key`, and returns it as it is then.
 fn put(
     transaction: &mut Transaction<'_>,
     key: &str,

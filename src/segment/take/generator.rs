@@ -245,8 +245,8 @@ impl SegmentGenerator {
         self.handle.tag.engine.give_back_claimed(&claimed, used);
     }
 
-    /// A word below which the numbers of a [claim](SegmentGenerator::try_claim) lie, in the way of
-    /// [`UidGenerator::claims_end`](crate::UidGenerator::claims_end).
+    /// The word that each place in a [claim](SegmentGenerator::try_claim) is compared with, as
+    /// [`UidGenerator::claims_end`](crate::UidGenerator::claims_end) is.
     #[must_use]
     pub fn claims_end(&self) -> &AtomicU64 {
         self.handle.tag.engine.claims_end_word()

@@ -89,7 +89,7 @@ impl Claims {
             Err(error @ TakeError::ShutDown) => return Err(error),
             Err(_) => return Ok(None),
         };
-        let (uid, number) = (span.uid.get(), span.end - span.length);
+        let (uid, number) = (span.first.get(), span.end - span.length);
         let next = AtomicU64::new(number + 1);
         let claim = Claim { next, shift: uid.wrapping_sub(number), end: span.end };
         *lock(&self.claim) = Arc::new(claim);

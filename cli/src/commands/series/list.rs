@@ -7,7 +7,6 @@ use indicatif::HumanCount;
 use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
 use uidring::series::{CounterRecord, SeriesDefinition, SeriesRecord, SeriesVersion};
-
 use uidring_args::quantity;
 
 use super::{about, begins, closed_before, describe, existing, percent};
@@ -19,8 +18,8 @@ use crate::text::{self, BOLD, DIM, Failure, SEQUENCE, TIME, Times, command, pain
 
 /// List the series, the newest first, or one with its versions and its counters
 ///
-/// A counter is one period of one scope, those of the newest periods come first, and their last
-/// numbers may still be in the memory of a process. Nothing is written.
+/// A counter is one period of one scope. Those of the newest periods come first. The last number of
+/// a counter may still be in the memory of a process. Nothing is written.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -20,12 +20,13 @@ use crate::text::table::{Column, Table};
 use crate::text::words::{counted, distance, measured, span};
 use crate::text::{self, BOLD, DIM, Failure, SEQUENCE, TIME, Times, paint};
 
-/// List the tags, whose numbers are counted up, those changed last first, or change them
+/// List the tags, the last changed one first, or change them
 ///
-/// A tag has a row with its next number. A process takes a segment of numbers from it at a time, a
-/// step or more. With --for the rows are read twice: what was taken meanwhile is the pace, and
-/// tells how long a step lasts, unless it is of CosId, whose programs each have their own. As
-/// numbers are taken in whole segments, measure for longer than they last. Nothing is written.
+/// A tag counts numbers up, and has a row with its next one. A process takes a segment of numbers
+/// from it at a time, a step or more. With --for the rows are read twice: what was taken meanwhile
+/// is the pace, and tells how long a step lasts, unless it is of CosId, whose programs each have
+/// their own. As numbers are taken in whole segments, measure for longer than they last. Nothing is
+/// written.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,

@@ -194,7 +194,7 @@ impl Iterator for Pages<'_> {
         if most == 0 {
             return None;
         }
-        let page = self.registry.workers_below(self.end, usize::try_from(most).unwrap_or(1));
+        let page = self.registry.workers_below(self.end, quantity::size(most));
         match page.as_deref() {
             Ok([.., last]) => self.end = last.id,
             Ok([]) => return None,

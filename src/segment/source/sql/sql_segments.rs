@@ -8,7 +8,9 @@ use super::leaf::Leaf;
 use super::own_table::Own;
 use super::table::{Fault, Table, Tables};
 use super::tinyid::TinyId;
-use crate::backend::sql::{Access, Call, Client, Error, OnMissing, Transaction, VERSION, Value};
+use crate::backend::sql::{
+    Access, Call, Client, Error, OnMissing, Transaction, VERSION, Value, limit,
+};
 use crate::segment::source::row::{Row, similar_names};
 use crate::segment::source::row_identities::{NotReturnable, RowIdentities};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
@@ -311,12 +313,11 @@ impl<D: Tables, T: Table> SegmentSource for SqlSegments<D, T> {
 
     fn newest_tags(&self, most: usize) -> Result<(Vec<TagRecord>, u64), SegmentError> {
         let select = Self::select();
-        // Databases count rows by this type.
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
         let sql = format!(
-            "{select} ORDER BY COALESCE({}, 0) DESC, {} LIMIT {most}",
+            "{select} ORDER BY COALESCE({}, 0) DESC, {} LIMIT {}",
             T::updated::<D>(),
-            T::TAG
+            T::TAG,
+            limit(most)
         );
         let count = format!("SELECT COUNT(*) FROM {}", T::NAME);
         let read = |transaction: &mut Transaction<'_>| {

@@ -17,6 +17,7 @@ use crate::backend::StorageError;
 use crate::backend::sql;
 use crate::backend::sql::{
     Access, Call, Client, Error, ErrorPhrases, OnMissing, Row, Schema, Transaction, VERSION, Value,
+    limit,
 };
 #[cfg(feature = "sqlite")]
 use crate::backend::sql::{Database as _, Deadline, Session as _};
@@ -251,8 +252,7 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
     }
 
     fn newest(&self, most: usize) -> Result<(Vec<SeriesRecord>, u64), SeriesError> {
-        // Databases count rows by this type.
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let most = limit(most);
         let newest = format!(
             "(SELECT {SERIES} FROM uidring_series ORDER BY created DESC, name LIMIT {most})"
         );
@@ -398,8 +398,7 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
     }
 
     fn counters(&self, name: &str, most: usize) -> Result<Vec<CounterRecord>, SeriesError> {
-        // Databases count rows by this type.
-        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let most = limit(most);
         let sql = format!(
             "SELECT scope, period, version, last_number, created, modified \
              FROM uidring_series_counter WHERE series = ? \
