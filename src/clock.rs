@@ -3,6 +3,7 @@
 use std::fmt;
 #[cfg(not(uidring_shuttle))]
 use std::num::NonZeroU64;
+use std::sync::PoisonError;
 #[cfg(not(uidring_shuttle))]
 use std::time::Instant;
 use std::time::{Duration, SystemTime};
@@ -10,7 +11,7 @@ use std::time::{Duration, SystemTime};
 #[cfg(not(uidring_shuttle))]
 use once_cell::sync::Lazy;
 
-use crate::sync::{Arc, Mutex};
+use crate::sync::{Arc, RwLock};
 
 /// A source of wall-clock time.
 ///
@@ -63,14 +64,15 @@ impl Clock for SystemClock {
 /// ```
 #[derive(Clone)]
 pub struct ManualClock {
-    now: Arc<Mutex<SystemTime>>,
+    /// A child process that was forked while another thread read it can read it too.
+    now: Arc<RwLock<SystemTime>>,
 }
 
 impl ManualClock {
     /// A clock that shows `now` until it is moved.
     #[must_use]
     pub fn new(now: SystemTime) -> ManualClock {
-        ManualClock { now: Arc::new(Mutex::new(now)) }
+        ManualClock { now: Arc::new(RwLock::new(now)) }
     }
 
     /// Moves the clock to `now`, in either direction.
@@ -97,7 +99,7 @@ impl ManualClock {
     }
 
     fn change(&self, next: impl FnOnce(SystemTime) -> Option<SystemTime>) {
-        let mut now = crate::sync::lock(&self.now);
+        let mut now = self.now.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(next) = next(*now) {
             *now = next;
         }
@@ -106,7 +108,7 @@ impl ManualClock {
 
 impl Clock for ManualClock {
     fn now(&self) -> SystemTime {
-        *crate::sync::lock(&self.now)
+        *self.now.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -15,6 +15,9 @@ use crate::sync::{AtomicU8, AtomicU64, Mutex, MutexGuard, Ordering, lock};
 const CLOSED: u64 = 1 << 63;
 /// Set in the cursor of a closed ring once claims have added half of what would open it again.
 const HALFWAY: u64 = 1 << 62;
+/// In place of a ticket.
+const OPEN: u64 = u64::MAX;
+
 /// Whether `ticket` was claimed while the ring was closed, and so is not a ticket at all.
 pub fn is_closed(ticket: u64) -> bool {
     ticket & CLOSED != 0
@@ -44,8 +47,9 @@ pub struct Cursor {
     resume: Mutex<Resume>,
     /// An [`Ended`] by its number, or 0. Once set, it only becomes a later end.
     ended: AtomicU8,
-    /// The position of the cursor when the ring was abandoned.
-    left_at: AtomicU64,
+    /// The ticket in `resume` while the ring is closed, else [`OPEN`]. Written under the lock. A
+    /// child process, which may find the lock taken, reads it.
+    closed_at: AtomicU64,
 }
 
 /// Why a ring is closed for good.
@@ -83,7 +87,7 @@ impl Cursor {
             skipped: Counter::default(),
             resume: Mutex::default(),
             ended: AtomicU8::new(0),
-            left_at: AtomicU64::new(0),
+            closed_at: AtomicU64::new(OPEN),
         }
     }
 
@@ -127,9 +131,16 @@ impl Cursor {
         // ORDERING: as in `claim`; the lock orders this change among those of its kind.
         let cursor = self.next.fetch_or(CLOSED, Ordering::Relaxed);
         if !is_closed(cursor) {
-            resume.ticket = cursor;
+            self.resume_at(&mut resume, cursor);
         }
         resume
+    }
+
+    /// Lets a closed ring continue with `ticket`.
+    fn resume_at(&self, resume: &mut Resume, ticket: u64) {
+        resume.ticket = ticket;
+        // ORDERING: the one reader is in a child process, which has a copy of this memory.
+        self.closed_at.store(ticket, Ordering::Relaxed);
     }
 
     /// Gives back tickets that their holder does not use, so that they can be claimed again.
@@ -148,10 +159,12 @@ impl Cursor {
         // holder did.
         if is_closed(self.next.load(Ordering::Relaxed)) {
             resume.given_back.push(tickets);
-            let Resume { ticket, given_back } = &mut *resume;
-            while let Some(last) = given_back.iter().position(|tickets| tickets.end == *ticket) {
-                *ticket = given_back.swap_remove(last).start;
+            let mut ticket = resume.ticket;
+            let given_back = &mut resume.given_back;
+            while let Some(last) = given_back.iter().position(|tickets| tickets.end == ticket) {
+                ticket = given_back.swap_remove(last).start;
             }
+            self.resume_at(&mut resume, ticket);
         } else if self
             .next
             .compare_exchange(tickets.end, tickets.start, Ordering::Relaxed, Ordering::Relaxed)
@@ -214,12 +227,10 @@ impl Cursor {
         }
         // ORDERING: as above.
         let before = self.next.fetch_or(CLOSED, Ordering::Relaxed);
-        let position = match self.resume.try_lock() {
-            Ok(resume) if is_closed(before) => resume.ticket,
-            _ => before & !CLOSED,
-        };
-        // ORDERING: a statistic.
-        self.left_at.store(position, Ordering::Relaxed);
+        // ORDERING: as above. A thread that had just closed the ring may not have said where.
+        if !is_closed(before) || self.closed_at.load(Ordering::Relaxed) == OPEN {
+            self.closed_at.store(before & !CLOSED, Ordering::Relaxed);
+        }
     }
 
     /// Why the ring is closed for good, if it is. Each claim from such a ring ends up here, so this
@@ -245,7 +256,7 @@ impl Cursor {
     pub fn claim_closed(&self, count: u64) -> u64 {
         let mut resume = lock(&self.resume);
         let first = resume.ticket;
-        resume.ticket += count;
+        self.resume_at(&mut resume, first + count);
         first
     }
 
@@ -260,6 +271,8 @@ impl Cursor {
         // those adds come before it.
         if is_closed(self.next.load(Ordering::Relaxed)) {
             self.next.swap(resume.ticket, Ordering::Relaxed);
+            // ORDERING: as in `resume_at`.
+            self.closed_at.store(OPEN, Ordering::Relaxed);
             let left = resume.given_back.drain(..).map(|tickets| tickets.end - tickets.start);
             self.lose(left.sum());
         }
@@ -274,7 +287,7 @@ impl Cursor {
         let mut from = self.next.load(Ordering::Relaxed);
         if is_closed(from) {
             from = resume.ticket;
-            resume.ticket = from.max(ticket);
+            self.resume_at(&mut resume, from.max(ticket));
         } else {
             while from < ticket {
                 match self.next.compare_exchange_weak(
@@ -328,7 +341,7 @@ impl Cursor {
             cursor
         } else if self.ended() == Some(Ended::Forked) {
             // ORDERING: as in `ended`.
-            self.left_at.load(Ordering::Relaxed)
+            self.closed_at.load(Ordering::Relaxed)
         } else {
             lock(&self.resume).ticket
         }

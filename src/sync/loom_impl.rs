@@ -1,7 +1,7 @@
 //! Loom's atomics, locks and threads. Loom has no time.
 
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
-pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
+pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard, RwLock};
 pub(crate) use loom::thread::{self, ThreadId};
 /// For waiting on something outside of the process, which loom does not model.
 pub(crate) use std::thread::sleep;

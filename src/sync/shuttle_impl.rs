@@ -10,7 +10,7 @@
 //! relies on: shuttle runs one thread at a time, and switches to another only in its own functions.
 
 pub(crate) use shuttle::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
-pub(crate) use shuttle::sync::{Mutex, MutexGuard};
+pub(crate) use shuttle::sync::{Mutex, MutexGuard, RwLock};
 pub(crate) use shuttle::thread::ThreadId;
 
 use std::collections::BTreeMap;

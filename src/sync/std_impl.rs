@@ -2,7 +2,7 @@
 
 pub(crate) use crossbeam_utils::sync::{Parker, Unparker};
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
-pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, RwLock};
 pub(crate) use std::thread::{self, park_timeout, sleep};
 
 use std::cell::Cell;
