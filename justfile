@@ -65,9 +65,10 @@ instructions:
 docs *args:
     docs/run {{args}}
 
-# A server for tests, as `just stores mysql install`.
-stores name *args:
-    verify/stores/{{name}} {{args}}
+# A server for tests, until it is interrupted: `just stores mysql-9`.
+stores name:
+    verify/stores/install {{name}}
+    verify/stores/with {{name}}
 
 # What must pass before a change is good; with names, those steps alone.
 ci *steps:

@@ -548,7 +548,7 @@ fn a_check_finds_the_end_of_worker_node_as_a_start_does_on_mariadb() {
 }
 
 #[test]
-#[ignore = "needs MySQL 9"]
+#[ignore = "needs MySQL 9: verify/stores/install mysql-9"]
 fn a_check_finds_the_end_of_worker_node_as_a_start_does_on_mysql_9() {
     the_end_of_worker_node(&OwnServer::start_mysql_9(&[]));
 }

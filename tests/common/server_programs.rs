@@ -1,7 +1,9 @@
 //! What starts and stops a database server: its programs, and the commands around them.
+#![allow(dead_code)] // each test program uses a part
 
+use std::env;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Runs a command that has to succeed.
@@ -15,12 +17,60 @@ pub fn is_root() -> bool {
     id.stdout == b"0\n"
 }
 
-/// A program of PostgreSQL's server, which Debian keeps out of the path.
+/// A program, as a user that its server accepts. The process is the program's own.
+pub fn as_user(user: &str, program: &Path) -> Command {
+    if !is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid", user, "--regid", user, "--clear-groups", "--"]).arg(program);
+    command
+}
+
+/// A program in the path.
+fn in_path(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.exists())
+}
+
+/// A program of PostgreSQL's server, which Debian keeps out of the path: the one in the path, if
+/// there is one, else the newest.
 pub fn postgres_program(name: &str) -> PathBuf {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().filter_map(Result::ok);
-    let found = versions
-        .map(|version| version.path().join("bin").join(name))
-        .filter(|program| program.exists())
-        .max();
-    found.unwrap_or_else(|| PathBuf::from(name))
+    let programs = versions.map(|version| version.path().join("bin").join(name));
+    let newest = || programs.filter(|program| program.exists()).max();
+    in_path(name).or_else(newest).unwrap_or_else(|| PathBuf::from(name))
+}
+
+/// The server of MySQL's kind that tests start: `mariadbd`, or `mysqld`, which is MySQL's own.
+pub fn mysql_server() -> PathBuf {
+    PathBuf::from(env::var_os("UIDRING_TEST_MYSQL_SERVER").unwrap_or_else(|| "mariadbd".into()))
+}
+
+/// The command with which a server of MySQL's kind makes its folder of data.
+pub fn make_mysql(server: &Path, data: &Path) -> Command {
+    let mut command;
+    if server.ends_with("mysqld") {
+        command = as_user("mysql", server);
+        command.args(["--no-defaults", "--initialize-insecure"]);
+    } else {
+        command = as_user("mysql", Path::new("mariadb-install-db"));
+        command.args(["--no-defaults", "--auth-root-authentication-method=normal"]);
+        command.arg("--skip-test-db");
+    }
+    command.arg(format!("--datadir={}", data.display()));
+    command
+}
+
+/// A program of a store that `verify/stores/install` has downloaded.
+pub fn store_program(store: &str, program: &str) -> PathBuf {
+    let stores = env::var_os("UIDRING_STORES").map(PathBuf::from);
+    let in_folder = |folder: &Path| {
+        let stores = folder.join("target/stores");
+        stores.exists().then_some(stores)
+    };
+    let folders = || Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().find_map(in_folder);
+    let program = stores.or_else(folders).unwrap_or_default().join(store).join("bin").join(program);
+    assert!(program.exists(), "{} is missing: verify/stores/install {store}", program.display());
+    program
 }

@@ -177,7 +177,7 @@ fn errors_of_mariadb_say_what_to_do() {
 /// MySQL asks users whom it does not know for one of its plugins, by their names.
 #[cfg(feature = "mysql")]
 #[test]
-#[ignore = "needs MySQL 9: verify/stores/mysql install"]
+#[ignore = "needs MySQL 9: verify/stores/install mysql-9"]
 fn errors_of_mysql_itself_say_what_to_do() {
     let server = OwnServer::start_mysql_9(&[]);
     assert_eq!(errors_of(&server), 11);

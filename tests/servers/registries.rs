@@ -821,7 +821,7 @@ fn a_server_with_another_time_is_told() {
 /// The other tests run on MariaDB.
 #[cfg(feature = "mysql")]
 #[test]
-#[ignore = "needs MySQL 9: verify/stores/mysql install"]
+#[ignore = "needs MySQL 9: verify/stores/install mysql-9"]
 fn mysql_itself_gives_worker_ids() {
     let server = OwnServer::start_mysql_9(&[]);
     for worker in 1..=3 {

@@ -73,7 +73,7 @@ fn other_servers_with_the_language_of_mysql_are_refused_unless_told() {
 /// Without its redo log, MySQL forgets at a kill.
 #[cfg(feature = "mysql")]
 #[test]
-#[ignore = "needs MySQL 9: verify/stores/mysql install"]
+#[ignore = "needs MySQL 9: verify/stores/install mysql-9"]
 fn mysql_without_its_redo_log_is_refused() {
     for options in [&[] as &[&str], &["--performance-schema=OFF"]] {
         let server = OwnServer::start_mysql_9(options);

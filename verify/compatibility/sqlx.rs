@@ -530,7 +530,7 @@ async fn what_mariadb_has_not_counted_is_not_given() {
 }
 
 #[tokio::test(flavor = "current_thread")]
-#[ignore = "needs MySQL 9: verify/stores/mysql install"]
+#[ignore = "needs MySQL 9: verify/stores/install mysql-9"]
 async fn what_mysql_9_has_not_counted_is_not_given() {
     let server = OwnServer::start_mysql_9(&[]);
     what_is_not_counted_is_not_given(&server.url()).await;

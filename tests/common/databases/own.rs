@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use folder::folder;
 pub use free_port::free_port;
 pub use server_programs::is_root;
-use server_programs::{postgres_program, run};
+use server_programs::{make_mysql, mysql_server, postgres_program, run, store_program};
 
 use super::Server;
 
@@ -34,8 +34,8 @@ pub struct OwnServer {
     /// Certificate and key, in PEM, and the authority of its clients' certificates, if it asks for
     /// them.
     tls: Option<Vec<String>>,
-    /// What MySQL itself is run by, in place of MariaDB.
-    mysql_9: Option<PathBuf>,
+    /// The server's program.
+    program: PathBuf,
 }
 
 impl OwnServer {
@@ -45,12 +45,12 @@ impl OwnServer {
 
     /// With more arguments to its program.
     pub fn start_with(kind: Server, options: &[&str]) -> OwnServer {
-        OwnServer::make(kind, options, None, None)
+        OwnServer::make(kind, options, None, kind.program())
     }
 
     /// With a certificate and its key, in PEM.
     pub fn start_with_tls(kind: Server, certificate: String, key: String) -> OwnServer {
-        OwnServer::make(kind, &[], Some(vec![certificate, key]), None)
+        OwnServer::make(kind, &[], Some(vec![certificate, key]), kind.program())
     }
 
     /// The same, which knows certificates of its clients by their `authority`.
@@ -60,25 +60,20 @@ impl OwnServer {
         key: String,
         authority: String,
     ) -> OwnServer {
-        OwnServer::make(kind, &[], Some(vec![certificate, key, authority]), None)
+        let files = vec![certificate, key, authority];
+        OwnServer::make(kind, &[], Some(files), kind.program())
     }
 
-    /// MySQL itself, with more arguments to its program.
+    /// MySQL itself, with more arguments to its program, whatever the other servers are.
     pub fn start_mysql_9(options: &[&str]) -> OwnServer {
-        let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-        let script = folders.find_map(|folder| {
-            let script = folder.join("verify/stores/mysql");
-            script.exists().then_some(script)
-        });
-        let script = script.expect("verify/stores/mysql is in this repository");
-        OwnServer::make(Server::MySql, options, None, Some(script))
+        OwnServer::make(Server::MySql, options, None, store_program("mysql-9", "mysqld"))
     }
 
     fn make(
         kind: Server,
         options: &[&str],
         tls: Option<Vec<String>>,
-        mysql_9: Option<PathBuf>,
+        program: PathBuf,
     ) -> OwnServer {
         let options = options.iter().map(|option| (*option).to_owned()).collect();
         let dir = folder();
@@ -92,20 +87,10 @@ impl OwnServer {
             Server::Postgres => run(as_server_user(kind, &postgres_program("initdb"))
                 .args(["-U", "postgres", "-A", "trust", "--no-sync", "-D"])
                 .arg(&data)),
-            // Its own script makes the data.
-            Server::MySql if mysql_9.is_some() => {}
             // In the system's temporary directory, another server that starts deletes its files.
-            Server::MySql => run(Command::new("mariadb-install-db")
-                .env("TMPDIR", dir.path())
-                .args([
-                    "--no-defaults",
-                    "--auth-root-authentication-method=normal",
-                    "--skip-test-db",
-                ])
-                .args(is_root().then_some("--user=mysql"))
-                .arg(format!("--datadir={}", data.display()))),
+            Server::MySql => run(make_mysql(&program, &data).env("TMPDIR", dir.path())),
         }
-        let mut server = OwnServer { kind, dir, port, process: None, options, tls, mysql_9 };
+        let mut server = OwnServer { kind, dir, port, process: None, options, tls, program };
         server.write_certificate();
         server.launch();
         if kind == Server::MySql {
@@ -171,21 +156,14 @@ impl OwnServer {
         let (dir, data) = (self.dir.path(), self.dir.path().join("data"));
         let mut command = match self.kind {
             Server::Postgres => {
-                let mut command = as_server_user(self.kind, &postgres_program("postgres"));
+                let mut command = as_server_user(self.kind, &self.program);
                 command.arg("-D").arg(data).arg("-k").arg(dir).args(["-p", &self.port.to_string()]);
                 command.args(["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200"]);
                 command
             }
             Server::MySql => {
-                let mut command = if let Some(script) = &self.mysql_9 {
-                    let mut command = Command::new(script);
-                    command.arg("run").arg(data);
-                    command
-                } else {
-                    let mut command = as_server_user(self.kind, Path::new("mariadbd"));
-                    command.arg("--no-defaults").arg(format!("--datadir={}", data.display()));
-                    command
-                };
+                let mut command = as_server_user(self.kind, &self.program);
+                command.arg("--no-defaults").arg(format!("--datadir={}", data.display()));
                 command.arg(format!("--tmpdir={}", dir.display()));
                 command.arg(format!("--socket={}", dir.join("socket").display()));
                 command.arg(format!("--pid-file={}", dir.join("pid").display()));
@@ -341,6 +319,14 @@ impl Server {
         }
     }
 
+    /// The server's program: of MySQL's kind, the one that `UIDRING_TEST_MYSQL_SERVER` names.
+    fn program(self) -> PathBuf {
+        match self {
+            Server::Postgres => postgres_program("postgres"),
+            Server::MySql => mysql_server(),
+        }
+    }
+
     fn first_database(self) -> &'static str {
         match self {
             Server::Postgres => "postgres",
@@ -351,12 +337,5 @@ impl Server {
 
 /// The program, as a user that its server accepts. The process is the program's own.
 fn as_server_user(kind: Server, program: &Path) -> Command {
-    if !is_root() {
-        return Command::new(program);
-    }
-    let mut command = Command::new("setpriv");
-    command
-        .args(["--reuid", kind.user(), "--regid", kind.user(), "--clear-groups", "--"])
-        .arg(program);
-    command
+    server_programs::as_user(kind.user(), program)
 }

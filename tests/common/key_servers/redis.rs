@@ -21,9 +21,6 @@ use free_port::free_port;
 use signal::signal;
 
 /// A server with an empty database, in a folder of its own. It ends with this.
-///
-/// The program is that at `UIDRING_TEST_REDIS_SERVER`, if that is set, so that the tests can be run
-/// with each version of Redis and Valkey.
 pub struct OwnRedis {
     folder: tempfile::TempDir,
     port: u16,
@@ -156,9 +153,7 @@ impl OwnRedis {
     }
 
     fn spawn(&mut self, arguments: &[&str]) {
-        let program = std::env::var_os("UIDRING_TEST_REDIS_SERVER");
-        let program = program.unwrap_or_else(|| "redis-server".into());
-        let mut command = Command::new(program);
+        let mut command = Command::new("redis-server");
         command.arg(self.folder.path().join("redis.conf")).args(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::null());
         self.process = Some(command.spawn().expect("redis-server is installed"));

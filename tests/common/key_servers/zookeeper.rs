@@ -25,8 +25,9 @@ use folder::folder;
 pub use free_port::free_port;
 use signal::signal;
 
-/// What Debian's package names, and what it leaves out: for the admin server, for TLS, and for a
-/// log that shows why a server does not start.
+/// The class path, unless `UIDRING_TEST_ZOOKEEPER_CLASSES` has another: what Debian's package
+/// names, and what it leaves out: for the admin server, for TLS, and for a log that shows why a
+/// server does not start.
 const CLASSES: &str = "/usr/share/java/zookeeper.jar:/usr/share/java/servlet-api.jar:\
                        /usr/share/java/netty-codec.jar:/usr/share/java/netty-resolver.jar:\
                        /usr/share/java/slf4j-simple.jar";
@@ -146,7 +147,12 @@ impl Server {
         let process = Command::new("java")
             // It tells each word that it is asked.
             .arg("-Dorg.slf4j.simpleLogger.log.org.apache.zookeeper.server.NIOServerCnxn=warn")
-            .args(["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", CLASSES])
+            .args(["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"])
+            .arg("-cp")
+            .arg(
+                std::env::var_os("UIDRING_TEST_ZOOKEEPER_CLASSES")
+                    .unwrap_or_else(|| CLASSES.into()),
+            )
             .args(&self.properties)
             .arg("org.apache.zookeeper.server.quorum.QuorumPeerMain")
             .arg(self.folder.join("zoo.cfg"))
