@@ -24,6 +24,14 @@ fn a_number_is_written_and_read_back() {
         ("{{{n}}}", "2026-11-24", None, 0, "{0}", "ever"),
         ("{n}", "2026-11-24", None, i64::MAX as u64, "9223372036854775807", "ever"),
         ("{n:18}", "2026-11-24", None, 10_u64.pow(18) - 1, "999999999999999999", "ever"),
+        ("C-{n:4+}", "2026-11-24", None, 42, "C-0042", "ever"),
+        ("C-{n:4+}", "2026-11-24", None, 0, "C-0000", "ever"),
+        ("C-{n:4+}", "2026-11-24", None, 10_000, "C-10000", "ever"),
+        ("{n:4+}{check:damm}", "2026-11-24", None, 57, "00577", "ever"),
+        ("{n:18+}", "2026-11-24", None, i64::MAX as u64, "9223372036854775807", "ever"),
+        ("订单-{yyyy}-{n:4}号", "2026-11-24", None, 7, "订单-2026-0007号", "2026"),
+        ("ΤΠΥ {n}", "2026-11-24", None, 7, "ΤΠΥ 7", "ever"),
+        ("№{n}/{scope}", "2026-11-24", Some("a"), 7, "№7/a", "ever"),
     ] {
         let pattern = pattern(text);
         let written = pattern.format(date.parse().unwrap(), scope, number).unwrap();
@@ -49,6 +57,13 @@ fn check_digits_are_those_of_all_before_them() {
     assert_eq!(written("{n}{check:luhn}", None), "7948");
     assert_eq!(written("A{n}-{check:luhn}-7", None), "A794-8-7");
     assert_ne!(written("1-{n}{check:luhn}", None), "1-7948");
+    // Of the number alone, wherever it stands before.
+    assert_eq!(written("1-{n}-{scope}-{check:luhn:n}", Some("a2")), "1-794-a2-8");
+    assert_eq!(written("+++{n:10}{check:mod97}+++", None), "+++000000079418+++");
+    assert_eq!(written("(00)106141411{n:8}{check:gs1}", None), "(00)106141411000007947");
+    // In front of what it protects.
+    assert_eq!(written("RF{check:iso11649}{n}", None), "RF03794");
+    assert_eq!(written("RF{check:iso11649} A{n:4}", None), "RF95 A0794");
 }
 
 #[test]
@@ -139,6 +154,10 @@ fn what_is_no_number_is_refused_with_the_place() {
         ("{n}", "-1", 0, "there is '-' where a digit of {n} is expected"),
         ("{n}", "+1", 0, "there is '+' where a digit of {n} is expected"),
         ("{n}", "007", 0, "the number has a zero in front"),
+        ("{n:4+}", "00123", 0, "the number has a zero in front and more than 4 digits"),
+        ("{n:4+}", "123", 3, "the text ends where a digit of {n} is expected"),
+        ("订单{n:2}", "订車01", 3, "there is '車' where '单' is expected"),
+        ("RF{check:iso11649}{n}", "RF18539007547035", 2, "the check digits are wrong"),
         ("{n}", "00", 0, "the number has a zero in front"),
         ("{n}", "9223372036854775808", 0, "the number is above 2^63-1"),
         ("{n}", "99999999999999999999999", 0, "the number is above 2^63-1"),

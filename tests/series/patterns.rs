@@ -54,6 +54,8 @@ fn a_pattern_tells_what_fits() {
     assert_eq!((six.largest(), six.width(), six.has_scope()), (999_999, Some(6), true));
     let any = pattern("A-{n}");
     assert_eq!((any.largest(), any.width(), any.has_scope()), (i64::MAX as u64, None, false));
+    let least = pattern("A-{n:4+}");
+    assert_eq!((least.largest(), least.width()), (any.largest(), None));
     assert_eq!(pattern("{n:18}").largest(), 999_999_999_999_999_999);
     assert_eq!(pattern("{n:1}").largest(), 9);
     let dates = |text| {
@@ -117,6 +119,8 @@ fn a_number_without_a_width_touches_no_digit() {
         ("{scope}{n}", 7, reason),
         ("{n}{scope}", 0, reason),
         ("{n}{check:luhn}5", 0, reason),
+        ("{yy}{n:4+}", 4, reason),
+        ("{n:4+}7", 0, reason),
     ]);
     for text in ["{n}", "A{n}B", "{yy}-{n}", "{n}{check:luhn}", "{n}{check:damm}-5", "{n}/{yy}"] {
         assert_eq!(pattern(text).width(), None, "{text}");
@@ -171,8 +175,7 @@ fn what_is_no_pattern_is_refused() {
     assert_refused(&[
         ("", 0, "a pattern cannot be empty"),
         (&format!("{long}-"), 128, "a pattern cannot have 129 characters: it has at most 128"),
-        ("№{n}", 0, "a pattern cannot have '№': use printable characters of ASCII"),
-        ("a\n{n}", 1, "a pattern cannot have '\\n'"),
+        ("a\n{n}", 1, "a pattern cannot have '\\n': it cannot be printed, or is not seen"),
         ("{n}\u{7f}", 3, "a pattern cannot have '\\u{7f}'"),
         (" {n}", 0, "cannot begin or end with a space"),
         ("{n} ", 3, "cannot begin or end with a space"),
@@ -184,13 +187,76 @@ fn what_is_no_pattern_is_refused() {
         ("{n:06}", 0, "\"06\" is not the width of a number"),
         ("{n:}", 0, "\"\" is not the width of a number"),
         ("{n:+6}", 0, "\"+6\" is not the width of a number"),
+        ("{n:6++}", 0, "\"6++\" is not the width of a number"),
+        ("{n:+}", 0, "\"+\" is not the width of a number"),
+        ("{n:19+}", 0, "\"19+\" is not the width of a number"),
+        ("{n:1+}", 0, "each number has at least one digit: write {n}"),
         ("{n:99999999999}", 0, "\"99999999999\" is not the width of a number"),
-        ("{}{n}", 0, "there is no field {}: there are {n} {n:6} {scope} {check:damm} {yyyy} {yy} "),
+        (
+            "{}{n}",
+            0,
+            "there is no field {}: there are {n} {n:6} {n:4+} {scope} {check:damm} {yyyy} {yy} ",
+        ),
         ("{yyyy:4}{n}", 0, "{yyyy} has a width of its own: leave out \":4\""),
         ("{scope:4}-{n}", 0, "{scope} is as long as the scope: leave out \":4\""),
         ("{n}{check}", 3, "there is no check \"\": there are luhn, damm, mod11_10, mod97_10"),
         ("{n}{check:crc}", 3, "there is no check \"crc\": there are luhn, damm"),
+        (
+            "{n}{check:damm:m}",
+            3,
+            "a check cannot be over \"m\": write {check:damm} for all that is",
+        ),
+        ("RF{check:iso11649:n}{n}", 2, "iso11649 is computed over all that is behind it"),
     ]);
+}
+
+#[test]
+fn a_character_that_could_be_taken_for_another_is_refused() {
+    let second = "this text has a second spelling";
+    assert_refused(&[
+        ("A\u{a0}{n}", 1, "a pattern cannot have '\\u{a0}': it cannot be printed, or is not seen"),
+        ("A\u{200b}{n}", 1, "is not seen"),
+        ("A\u{ad}{n}", 1, "is not seen"),
+        ("A\u{fe0f}{n}", 1, "is not seen"),
+        ("A\u{3164}{n}", 1, "is not seen"),
+        ("A\u{e000}{n}", 1, "is not seen"),
+        ("A\u{202e}{n}", 1, "is not seen"),
+        ("٤{n}", 0, "it looks like a number: use the digits 0 to 9"),
+        ("N²-{n}", 1, "it looks like a number"),
+        ("Ⅳ-{n}", 0, "it looks like a number"),
+        ("Ａ{n}", 0, "it looks like 'A': write that one"),
+        ("A–{n}", 1, "it looks like '-': write that one"),
+        ("A−{n}", 1, "it looks like '-'"),
+        ("A\u{37e}{n}", 1, "it looks like ';'"),
+        ("فاتورة-{n}", 0, "it is written from right to left"),
+        ("Re\u{301}-{n}", 1, second),
+        ("\u{212b}{n}", 0, second),
+        ("{n}\u{301}", 3, "'\\u{301}' is a mark on the character before it"),
+        ("订单{scope}-{n}", 6, "nobody can tell where it ends beside '单'"),
+    ]);
+    let first = "订单".to_owned() + &"é".repeat(123) + "{n}";
+    assert_eq!(pattern(&first).to_string(), first);
+    let error = (first + "é").parse::<Pattern>().unwrap_err();
+    assert_eq!(error.reason(), "a pattern cannot have 129 characters: it has at most 128");
+}
+
+#[test]
+fn a_reference_of_creditors_begins_with_its_check() {
+    let begins = "a reference of ISO 11649 begins with RF and the check";
+    let long = "has at most 21 digits and letters behind the check";
+    assert_refused(&[
+        ("{check:iso11649}{n:9}", 0, begins),
+        ("R{check:iso11649}{n:9}", 1, begins),
+        ("{yyyy}RF{check:iso11649}{n:9}", 8, begins),
+        ("{n:9}{check:iso11649}", 5, begins),
+        ("RF{check:iso11649}-{scope}-{n:9}", 19, "a scope can have more"),
+        ("RF{check:iso11649}{yyyy}{n:18}", 2, &format!("{long}, and this one can have 22")),
+        ("RF{check:iso11649}AB-C{n}", 2, long),
+        ("{check:damm:n}-{n:4}", 15, "a check of the number stands behind it"),
+    ]);
+    for text in ["RF{check:iso11649}{n}", "Ref. RF{check:iso11649} A-{yyyy}-{n:16}"] {
+        assert_eq!(pattern(text).to_string(), text);
+    }
 }
 
 #[test]

@@ -27,15 +27,31 @@ const DATES: [&[&str]; 14] = [
     &["{fy}", "{MM}", "{dd}"],
     &["{yyyy}", "{MM}", "{dd}", "{GGGG}", "{ww}", "{DDD}", "{fy}", "{q}", "{yy}"],
 ];
-const CHECKS: [&str; 4] = ["{check:luhn}", "{check:damm}", "{check:mod11_10}", "{check:mod97_10}"];
+const CHECKS: [&str; 9] = [
+    "{check:luhn}",
+    "{check:damm}",
+    "{check:mod11_10}",
+    "{check:mod97_10}",
+    "{check:gs1}",
+    "{check:mod97}",
+    "{check:damm:n}",
+    "{check:mod97:n}",
+    "RF{check:iso11649}",
+];
 
 fn number() -> impl Strategy<Value = String> {
-    prop_oneof![Just("{n}".to_owned()), (1..=18).prop_map(|width| format!("{{n:{width}}}"))]
+    prop_oneof![
+        1 => Just("{n}".to_owned()),
+        2 => (1..=18).prop_map(|width| format!("{{n:{width}}}")),
+        1 => (2..=18).prop_map(|width| format!("{{n:{width}+}}")),
+    ]
 }
 
 fn literal() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => prop::sample::select(vec!["-", "/", ".", "_", "--", "#"]).prop_map(str::to_owned),
+        1 => prop::sample::select(vec!["号", "№", "é", "Τ-", "๐", "\u{301}", "e"])
+            .prop_map(str::to_owned),
         1 => "[0-9A-Za-z]{1,2}",
         1 => prop::sample::select(vec!["{{", "}}", "1-", "-1", " - "]).prop_map(str::to_owned),
     ]
@@ -71,8 +87,10 @@ fn tame() -> impl Strategy<Value = String> {
             pattern += &part;
             pattern += &between.next().unwrap_or_default();
         }
-        pattern += check.unwrap_or_default();
-        pattern
+        match check {
+            Some(check) if check.starts_with("RF") => check.to_owned() + &pattern,
+            check => pattern + check.unwrap_or_default(),
+        }
     })
 }
 

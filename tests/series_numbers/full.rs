@@ -115,6 +115,7 @@ fn a_wider_number_begins_at_once() {
     assert_goes_on("{yyyy}-{n:1}", "{yyyy}-{n:3}", &["2026-010"], &["2026-7", "2026-010"]);
     assert_goes_on("I{n:1}", "I{n:2}", &["I10"], &["I7", "I10"]);
     assert_goes_on("I{n:1}", "I{n}", &["I10"], &["I7", "I10"]);
+    assert_goes_on("I{n:1}号", "I{n:2+}号", &["I10号"], &["I7号", "I10号"]);
     assert_goes_on(
         "{scope}/{n:1}",
         "{scope}/{n:4}",

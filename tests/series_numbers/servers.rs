@@ -46,7 +46,7 @@ fn everything(server: Server) {
     assert_eq!(texts(shop(&theirs).take_n(1)), ["shop-20270102-000001"]);
 
     // A batch that is all there is, and the way on.
-    let inv = one.create("inv", super::definition("{yyyy}-{n:2}")).unwrap();
+    let inv = one.create("inv", super::definition("№{yyyy}-{n:2}")).unwrap();
     let others = other.get("inv").unwrap();
     let values = |numbers: Vec<SeriesNumber>| -> Vec<u64> {
         numbers.iter().map(SeriesNumber::value).collect()
@@ -60,13 +60,13 @@ fn everything(server: Server) {
             error => panic!("{error:?}"),
         }
     }
-    let wider = super::definition("{yyyy}-{n:4}");
+    let wider = super::definition("№{yyyy}-{n:4+}");
     one.change("inv", wider, "2027-01-02".parse().unwrap()).unwrap();
     let taken = others.take_batch(200).unwrap();
-    assert_eq!(taken[0].as_str(), "2027-0100");
+    assert_eq!(taken[0].as_str(), "№2027-0100");
     assert_eq!(values(taken), (100..=299).collect::<Vec<_>>());
     assert!(inv.take().unwrap().value() >= 300);
-    assert_eq!(others.parse("2027-07").unwrap().value(), 7);
+    assert_eq!(others.parse("№2027-07").unwrap().value(), 7);
 
     // The newest of them, with all of its versions.
     let (newest, all) = one.newest(1).unwrap();

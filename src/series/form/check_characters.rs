@@ -1,8 +1,9 @@
 //! Check characters.
 //!
-//! Luhn (ISO/IEC 7812-1), Damm, and MOD 11,10 and MOD 97-10 of ISO 7064. Each finds every wrong
-//! digit. Damm's finds every swap of two neighbours as well, and MOD 97-10 every one but for three
-//! of a letter and a digit. The others find most of them.
+//! Luhn (ISO/IEC 7812-1), Damm, MOD 11,10 and MOD 97-10 of ISO 7064, the check digit of GS1, the
+//! reference of creditors (ISO 11649), and the rest by 97, as banks of Belgium have it. Each finds
+//! every wrong digit. Damm's and the rest by 97 find every swap of two neighbours as well, and MOD
+//! 97-10 every one but for three of a letter and a digit. The others find most of them.
 
 /// A way to compute check characters, which are digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,10 +17,24 @@ pub(super) enum Check {
     /// Two digits, over the decimal digits and letters. A letter counts as the two digits of
     /// 10 to 35, whatever its case, as in an IBAN.
     Mod97_10,
+    /// One digit, over the decimal digits: of a GTIN, an SSCC, a GLN.
+    Gs1,
+    /// Two digits, over the decimal digits: 97 in place of 0.
+    Mod97,
+    /// Two digits in front of what they are over: digits and letters, as in `Mod97_10`.
+    Iso11649,
 }
 
 impl Check {
-    pub const ALL: [Check; 4] = [Check::Luhn, Check::Damm, Check::Mod11_10, Check::Mod97_10];
+    pub const ALL: [Check; 7] = [
+        Check::Luhn,
+        Check::Damm,
+        Check::Mod11_10,
+        Check::Mod97_10,
+        Check::Gs1,
+        Check::Mod97,
+        Check::Iso11649,
+    ];
 
     /// The name in a pattern.
     pub const fn name(self) -> &'static str {
@@ -28,15 +43,23 @@ impl Check {
             Check::Damm => "damm",
             Check::Mod11_10 => "mod11_10",
             Check::Mod97_10 => "mod97_10",
+            Check::Gs1 => "gs1",
+            Check::Mod97 => "mod97",
+            Check::Iso11649 => "iso11649",
         }
     }
 
     /// How many digits it has.
     pub const fn width(self) -> usize {
         match self {
-            Check::Luhn | Check::Damm | Check::Mod11_10 => 1,
-            Check::Mod97_10 => 2,
+            Check::Luhn | Check::Damm | Check::Mod11_10 | Check::Gs1 => 1,
+            Check::Mod97_10 | Check::Mod97 | Check::Iso11649 => 2,
         }
+    }
+
+    /// Whether it is computed over what is behind it, and not over what is before it.
+    pub const fn is_in_front(self) -> bool {
+        matches!(self, Check::Iso11649)
     }
 
     /// The check digits of a text, as a number below 10, or below 100.
@@ -45,7 +68,11 @@ impl Check {
             Check::Luhn => luhn(text),
             Check::Damm => damm(text),
             Check::Mod11_10 => mod11_10(text),
-            Check::Mod97_10 => mod97_10(text),
+            Check::Mod97_10 => mod97_10(text.iter()),
+            Check::Gs1 => gs1(text),
+            Check::Mod97 => mod97(text),
+            // The two letters that every such reference begins with are checked last.
+            Check::Iso11649 => mod97_10(text.iter().chain(b"RF")),
         }
     }
 }
@@ -92,8 +119,22 @@ fn mod11_10(text: &[u8]) -> u8 {
     (11 - product) % 10
 }
 
-fn mod97_10(text: &[u8]) -> u8 {
-    let rest = text.iter().fold(0_u64, |rest, byte| {
+fn gs1(text: &[u8]) -> u8 {
+    // Weights of 3 and 1 in turn, so that the digit before the check digit has 3.
+    let sum = digits(text).rev().enumerate().fold(0, |sum, (index, digit)| {
+        let weight = if index % 2 == 0 { 3 } else { 1 };
+        (sum + digit * weight) % 10
+    });
+    (10 - sum) % 10
+}
+
+fn mod97(text: &[u8]) -> u8 {
+    let rest = digits(text).fold(0, |rest, digit| (rest * 10 + u16::from(digit)) % 97);
+    u8::try_from(if rest == 0 { 97 } else { rest }).unwrap_or(0)
+}
+
+fn mod97_10<'a>(text: impl Iterator<Item = &'a u8>) -> u8 {
+    let rest = text.fold(0_u64, |rest, byte| {
         // Seldom, as a division takes as long as all else here.
         let rest = if rest < 1 << 56 { rest } else { rest % 97 };
         match byte {
@@ -147,8 +188,8 @@ mod tests {
     }
 
     #[test]
-    fn damm_and_mod_97_10_find_every_swap_of_digits() {
-        for check in [Check::Damm, Check::Mod97_10] {
+    fn some_checks_find_every_swap_of_digits() {
+        for check in [Check::Damm, Check::Mod97_10, Check::Mod97, Check::Iso11649] {
             for text in checked(check) {
                 for at in 1..text.len() {
                     let mut wrong = text.clone();
@@ -160,9 +201,12 @@ mod tests {
     }
 
     #[test]
-    fn luhn_and_mod_11_10_miss_some_swaps() {
-        for (check, text, swapped) in [(Check::Luhn, "091", "901"), (Check::Mod11_10, "560", "650")]
-        {
+    fn the_others_miss_some_swaps() {
+        for (check, text, swapped) in [
+            (Check::Luhn, "091", "901"),
+            (Check::Mod11_10, "560", "650"),
+            (Check::Gs1, "055", "505"),
+        ] {
             assert!(is_right(check, text.as_bytes()) && is_right(check, swapped.as_bytes()));
         }
     }
@@ -173,7 +217,7 @@ mod tests {
             for letter in (b'A'..=b'Z').filter(|letter| *letter != b"SOX"[at]) {
                 let mut wrong = *b"SOX42";
                 wrong[at] = letter;
-                assert_ne!(mod97_10(&wrong), mod97_10(b"SOX42"));
+                assert_ne!(Check::Mod97_10.of(&wrong), Check::Mod97_10.of(b"SOX42"));
             }
         }
     }
@@ -184,7 +228,9 @@ mod tests {
         for letter in 'A'..='Z' {
             for digit in '0'..='9' {
                 let [text, swapped] = [format!("{letter}{digit}"), format!("{digit}{letter}")];
-                if mod97_10(text.as_bytes()) == mod97_10(swapped.as_bytes()) {
+                let [one, other] =
+                    [&text, &swapped].map(|text| Check::Mod97_10.of(text.as_bytes()));
+                if one == other {
                     missed.push(text);
                 }
             }
@@ -239,5 +285,35 @@ mod tests {
                 ("west 1234 5698 7654 32 gb", 82),
             ],
         );
+    }
+
+    #[test]
+    fn gs1_has_the_published_digits() {
+        // A GTIN-8, a GTIN-12, a GTIN-13, an SSCC and a GLN that are published as examples.
+        assert_vectors(
+            Check::Gs1,
+            &[
+                ("9638507", 4),
+                ("03600029145", 2),
+                ("400638133393", 1),
+                ("10614141192837465", 7),
+                ("061414100001", 2),
+            ],
+        );
+    }
+
+    #[test]
+    fn iso_11649_has_the_published_digits() {
+        // References that are published as examples.
+        assert_vectors(
+            Check::Iso11649,
+            &[("539007547034", 18), ("2348 231", 71), ("G72UUR", 45), ("18K5", 65)],
+        );
+    }
+
+    #[test]
+    fn the_rest_by_97_has_the_published_digits() {
+        // Structured communications that banks of Belgium publish as examples.
+        assert_vectors(Check::Mod97, &[("0909337554", 93), ("+++010/8068/171", 83), ("97", 97)]);
     }
 }

@@ -64,11 +64,13 @@ fn written(pattern: &Pattern, scope: &str, date: Option<Date>, number: u64) -> O
 
 /// Reads texts that differ in little from a number.
 fn near(pattern: &Pattern, written: &str, other: &str) {
-    for at in 0..=written.len() {
+    for (at, _) in written.char_indices().chain([(written.len(), '\0')]) {
         let (before, behind) = written.split_at(at);
         let character = other.chars().nth(at).unwrap_or('0');
         read(pattern, &format!("{before}{character}{behind}"));
-        read(pattern, &format!("{before}{}", behind.get(1..).unwrap_or_default()));
+        let mut behind = behind.chars();
+        behind.next();
+        read(pattern, &format!("{before}{}", behind.as_str()));
     }
 }
 

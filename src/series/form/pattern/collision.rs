@@ -3,7 +3,7 @@
 use super::super::date::Date;
 use super::Pattern;
 use super::fields::Field;
-use super::items::Item;
+use super::items::{Item, NumberWidth};
 
 /// What stands at one place of each text of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,12 +53,12 @@ impl Pattern {
     /// Whether it is the other pattern with more digits for the number, or as many as it needs.
     pub(crate) fn only_widens(&self, before: &Pattern) -> bool {
         let is_wider = match (before.width, self.width) {
-            (Some(before), Some(width)) => width > before,
-            (Some(_), None) => true,
-            (None, _) => false,
+            (NumberWidth::Fixed(before), NumberWidth::Fixed(width)) => width > before,
+            (NumberWidth::Fixed(_), NumberWidth::AtLeast(_)) => true,
+            (NumberWidth::AtLeast(_), _) => false,
         };
         let is_same = |(one, other): (&Item, &Item)| {
-            one == other || matches!((one, other), (Item::Number { .. }, Item::Number { .. }))
+            one == other || matches!((one, other), (Item::Number(_), Item::Number(_)))
         };
         is_wider
             && self.items.len() == before.items.len()
@@ -71,7 +71,7 @@ impl Pattern {
     /// ends, with zeros in front as well, and one text is one number. With a width, texts differ
     /// that have a fixed length, and others where a place, counted from an end, has two signs.
     pub(crate) fn may_collide_wider(&self, wider: &Pattern) -> bool {
-        if wider.width.is_none() || !self.has_scope {
+        if wider.width.fixed().is_none() || !self.has_scope {
             return false;
         }
         let [one, other] = [self, wider].map(Pattern::cells);

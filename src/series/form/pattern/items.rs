@@ -2,6 +2,7 @@
 
 use super::super::check_characters::Check;
 use super::super::error::PatternError;
+use super::characters;
 use super::fields::Field;
 
 /// The most characters that a pattern can have.
@@ -17,11 +18,12 @@ pub enum Item {
     Literal(Box<str>),
     Date(Field),
     Scope,
-    /// The number, in so many digits, or in as many as it needs.
-    Number {
-        width: Option<u8>,
+    Number(NumberWidth),
+    /// A check, of all that is on one side of it, or of the number alone.
+    Check {
+        check: Check,
+        of_number: bool,
     },
-    Check(Check),
 }
 
 impl Item {
@@ -31,9 +33,34 @@ impl Item {
             Item::Literal(text) => Some(text.len()),
             Item::Date(field) => Some(field.width()),
             Item::Scope => None,
-            Item::Number { width } => width.map(usize::from),
-            Item::Check(check) => Some(check.width()),
+            Item::Number(width) => width.fixed().map(usize::from),
+            Item::Check { check, .. } => Some(check.width()),
         }
+    }
+}
+
+/// In how many digits a number is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NumberWidth {
+    /// In so many, with zeros in front.
+    Fixed(u8),
+    /// In as many as it has, with zeros in front if these are fewer than so many.
+    AtLeast(u8),
+}
+
+impl NumberWidth {
+    /// How many digits it always has.
+    pub fn fixed(self) -> Option<u8> {
+        match self {
+            NumberWidth::Fixed(width) => Some(width),
+            NumberWidth::AtLeast(_) => None,
+        }
+    }
+
+    /// The fewest digits that it has.
+    pub fn least(self) -> u8 {
+        let (NumberWidth::Fixed(width) | NumberWidth::AtLeast(width)) = self;
+        width
     }
 }
 
@@ -52,17 +79,13 @@ pub fn read(text: &str) -> Result<Vec<Placed>, PatternError> {
     if text.is_empty() {
         return Err(PatternError::new(0, "a pattern cannot be empty: it has at least {n}"));
     }
-    let is_bad = |c: char| !(c.is_ascii_graphic() || c == ' ');
-    if let Some((at, c)) = text.char_indices().find(|&(_, c)| is_bad(c)) {
-        let reason = format!("a pattern cannot have {c:?}: use printable characters of ASCII");
-        return Err(PatternError::new(at, reason));
-    }
-    if text.len() > MAX_PATTERN {
+    characters::check(text)?;
+    if let Some((at, _)) = text.char_indices().nth(MAX_PATTERN) {
         let reason = format!(
             "a pattern cannot have {} characters: it has at most {MAX_PATTERN}",
-            text.len()
+            text.chars().count()
         );
-        return Err(PatternError::new(MAX_PATTERN, reason));
+        return Err(PatternError::new(at, reason));
     }
     if let Some(at) = [0, text.len() - 1].into_iter().find(|&at| text.as_bytes()[at] == b' ') {
         let reason = "a number cannot begin or end with a space, which is lost where it is copied";
@@ -71,7 +94,7 @@ pub fn read(text: &str) -> Result<Vec<Placed>, PatternError> {
     let mut items: Vec<Placed> = Vec::new();
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
-        let rest = &text[at + 1..];
+        let rest = &text[at + c.len_utf8()..];
         let (piece, end) = match c {
             '{' | '}' if rest.starts_with(c) => (c, at + 2),
             '{' => {
@@ -85,16 +108,16 @@ pub fn read(text: &str) -> Result<Vec<Placed>, PatternError> {
                 let reason = "this brace closes nothing: write }} for a brace in the text";
                 return Err(PatternError::new(at, reason));
             }
-            c => (c, at + 1),
+            c => (c, at + c.len_utf8()),
         };
-        match items.last_mut() {
-            Some(Placed { item: Item::Literal(text), end: last, .. }) => {
-                let mut longer = std::mem::take(text).into_string();
-                longer.push(piece);
-                *text = longer.into();
-                *last = end;
-            }
-            _ => items.push(Placed { item: Item::Literal(piece.to_string().into()), at, end }),
+        if let Some(Placed { item: Item::Literal(text), end: last, .. }) = items.last_mut() {
+            let mut longer = std::mem::take(text).into_string();
+            longer.push(piece);
+            *text = longer.into();
+            *last = end;
+        } else {
+            characters::check_first(piece, at)?;
+            items.push(Placed { item: Item::Literal(piece.to_string().into()), at, end });
         }
         at = end;
     }
@@ -113,13 +136,10 @@ fn field(text: &str, at: usize) -> Result<Item, PatternError> {
     };
     let more = &text[name.len()..];
     match (name, argument) {
-        ("n", None) => return Ok(Item::Number { width: None }),
-        ("n", Some(width)) => return Ok(Item::Number { width: Some(number_width(width, at)?) }),
+        ("n", None) => return Ok(Item::Number(NumberWidth::AtLeast(1))),
+        ("n", Some(width)) => return number_width(width, at).map(Item::Number),
         ("scope", None) => return Ok(Item::Scope),
-        ("check", Some(method)) => {
-            let found = Check::ALL.into_iter().find(|check| check.name() == method);
-            return found.map(Item::Check).ok_or_else(|| unknown_check(method, at));
-        }
+        ("check", Some(method)) => return check(method, at),
         ("check", None) => return Err(unknown_check("", at)),
         _ => {}
     }
@@ -138,15 +158,51 @@ fn field(text: &str, at: usize) -> Result<Item, PatternError> {
     }
 }
 
-fn number_width(text: &str, at: usize) -> Result<u8, PatternError> {
-    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
-    let width = text.parse().ok().filter(|width| is_plain && (1..=MAX_WIDTH).contains(width));
-    width.ok_or_else(|| {
+fn number_width(text: &str, at: usize) -> Result<NumberWidth, PatternError> {
+    let (digits, least) = match text.strip_suffix('+') {
+        Some(digits) => (digits, true),
+        None => (text, false),
+    };
+    let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+    let width = digits.parse().ok().filter(|width| is_plain && (1..=MAX_WIDTH).contains(width));
+    let width = width.ok_or_else(|| {
         let reason = format!(
-            "{text:?} is not the width of a number: use 1 to {MAX_WIDTH}, without a zero in front"
+            "{text:?} is not the width of a number: use 1 to {MAX_WIDTH}, without a zero in front, \
+             and a + behind if the number may have more digits"
         );
         PatternError::new(at, reason)
-    })
+    })?;
+    // `{n}` and `{n:1+}` mean the same, and so have one form.
+    if least && width == 1 {
+        return Err(PatternError::new(at, "each number has at least one digit: write {n}"));
+    }
+    Ok(if least { NumberWidth::AtLeast(width) } else { NumberWidth::Fixed(width) })
+}
+
+fn check(text: &str, at: usize) -> Result<Item, PatternError> {
+    let (method, over) = match text.split_once(':') {
+        Some((method, over)) => (method, Some(over)),
+        None => (text, None),
+    };
+    let check = Check::ALL.into_iter().find(|check| check.name() == method);
+    let check = check.ok_or_else(|| unknown_check(method, at))?;
+    let of_number = match over {
+        None => false,
+        Some("n") if !check.is_in_front() => true,
+        Some("n") => {
+            let reason =
+                format!("{method} is computed over all that is behind it: leave out \":n\"");
+            return Err(PatternError::new(at, reason));
+        }
+        Some(other) => {
+            let reason = format!(
+                "a check cannot be over {other:?}: write {{check:{method}}} for all that is before \
+                 it, or {{check:{method}:n}} for the number alone"
+            );
+            return Err(PatternError::new(at, reason));
+        }
+    };
+    Ok(Item::Check { check, of_number })
 }
 
 fn unknown_check(method: &str, at: usize) -> PatternError {
@@ -156,7 +212,7 @@ fn unknown_check(method: &str, at: usize) -> PatternError {
 
 fn unknown_field(text: &str, at: usize) -> PatternError {
     let dates = Field::ALL.map(Field::name);
-    let known = ["n", "n:6", "scope", "check:damm"].into_iter().chain(dates);
+    let known = ["n", "n:6", "n:4+", "scope", "check:damm"].into_iter().chain(dates);
     let wanted = text.to_lowercase();
     let likeness = |known: &str| {
         let likeness = strsim::normalized_damerau_levenshtein(&wanted, &known.to_lowercase());

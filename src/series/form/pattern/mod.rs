@@ -1,5 +1,6 @@
 //! [`Pattern`], how a number is written.
 
+mod characters;
 mod collision;
 mod fields;
 mod items;
@@ -15,16 +16,17 @@ use super::date::Date;
 use super::error::PatternError;
 use super::period::{Period, Unit};
 use fields::Field;
-use items::{Item, Placed};
+use items::{Item, NumberWidth, Placed};
 
 /// How the numbers of a series are written, such as `SO{yyyy}{MM}{dd}-{n:6}`.
 ///
-/// A pattern is literal text, of printable ASCII, with fields in braces:
+/// A pattern is literal text with fields in braces:
 ///
 /// | field | shows |
 /// |---|---|
 /// | `{n:6}` | the number, with zeros in front, in 6 digits. It can have 1 to 18 |
 /// | `{n}` | the number in as many digits as it has |
+/// | `{n:4+}` | the same, with zeros in front up to 4 digits. It can have 2 to 18 |
 /// | `{yyyy}`, `{yy}` | the year; its last two digits, which stand for 2000 to 2099 |
 /// | `{MM}`, `{dd}` | the month; the day of the month |
 /// | `{DDD}` | the day of the year, `001` to `366` |
@@ -32,8 +34,9 @@ use items::{Item, Placed};
 /// | `{q}` | the quarter, `1` to `4` |
 /// | `{fy}` | the fiscal year, by the calendar year that it begins in |
 /// | `{scope}` | the scope: a shop, a tenant |
-/// | `{check:luhn}`, `{check:damm}`, `{check:mod11_10}` | a check digit |
-/// | `{check:mod97_10}` | two check digits |
+/// | `{check:luhn}`, `{check:damm}`, `{check:mod11_10}`, `{check:gs1}` | a check digit |
+/// | `{check:mod97_10}`, `{check:mod97}` | two check digits |
+/// | `RF{check:iso11649}` | two check digits, in front |
 /// | `{{`, `}}` | a brace |
 ///
 /// There is exactly one number, at most one scope and one check, and each field of a date at most
@@ -52,10 +55,14 @@ use items::{Item, Placed};
 ///   month, a fiscal year will do;
 /// * fields that are not the same through the whole period, such as `{yyyy}` beside a week, or
 ///   beside a fiscal year;
-/// * `{n}` beside what may be a digit: another field, or a literal digit. A check is not;
+/// * `{n}` or `{n:4+}` beside what may be a digit: another field, or a literal digit. A check is
+///   not;
 /// * `{scope}` beside a field, a letter or a digit: it needs a sign such as `-` or `/` between, or
 ///   an end of the pattern;
-/// * a check before a field that it would not protect.
+/// * a check before a field that it would not protect;
+/// * literal text that is not in the normal form C of Unicode, so that a text has one spelling;
+///   a character that cannot be seen, that looks like a digit or like one of ASCII, or that is
+///   written from right to left, as the parts of a number would then be seen in another order.
 ///
 /// # Checks
 ///
@@ -64,13 +71,20 @@ use items::{Item, Placed};
 /// | `luhn` | 1 | digits | each wrong digit, and most swaps of two neighbours |
 /// | `mod11_10` | 1 | digits | the same |
 /// | `damm` | 1 | digits | each wrong digit, and each swap of two neighbours |
+/// | `gs1` | 1 | digits | each wrong digit, and most swaps of two neighbours |
+/// | `mod97` | 2 | digits | each wrong digit, and each swap of two neighbours |
 /// | `mod97_10` | 2 | digits and letters | each wrong digit or letter, and each swap but three |
+/// | `iso11649` | 2 | digits and letters | the same |
 ///
-/// A check is computed over all that is before it in the text, literal text included. Luhn
-/// (ISO/IEC 7812-1), Damm and MOD 11,10 (ISO 7064) see the decimal digits alone. MOD 97-10 (ISO
-/// 7064) sees letters as well, each as a number from 10 to 35 whatever its case, as an IBAN does. B
-/// is 11, so that `B1` and `1B` are the same to it, as are `M2` and `2M`, and `X3` and `3X`.
-/// None sees signs such as `-`.
+/// A check is computed over all that is before it in the text, literal text included, and
+/// `{check:luhn:n}` over the number alone; so for each of them. Luhn (ISO/IEC 7812-1), Damm, MOD
+/// 11,10 (ISO 7064), the check digit of GS1 and the rest by 97 of Belgium's banks, 97 in place of
+/// 0, see the decimal digits alone. MOD 97-10 (ISO 7064) sees letters as well, each as a number
+/// from 10 to 35 whatever its case, as an IBAN does. B is 11, so that `B1` and `1B` are the same to
+/// it, as are `M2` and `2M`, and `X3` and `3X`. A creditor's reference (ISO 11649) begins with `RF`
+/// and the check, which is computed over all behind it: at most 21 digits and letters, and no
+/// scope.
+/// None sees signs such as `-`, or letters that are none of ASCII.
 ///
 /// ```
 /// use uidring::series::{Pattern, Unit};
@@ -94,9 +108,8 @@ pub struct Pattern {
     unit: Unit,
     /// The month that a fiscal year begins with.
     first_month: u8,
-    /// The digits of the number, or `None` if it has as many as it needs.
-    width: Option<u8>,
-    /// The bytes of a text without its scope, and without its number where that has no width.
+    width: NumberWidth,
+    /// The bytes of a text without its scope, and without its number where its width may differ.
     fixed: u16,
     has_scope: bool,
     has_short_year: bool,
@@ -109,16 +122,20 @@ impl Pattern {
         self.unit
     }
 
-    /// The largest number that fits: that of as many nines as the field is wide, or 2^63-1.
+    /// The largest number that fits: that of as many nines as the field is wide. It is 2^63-1 for
+    /// `{n}` and for `{n:4+}`.
     #[must_use]
     pub fn largest(&self) -> u64 {
-        self.width.map_or(i64::MAX.unsigned_abs(), |width| 10_u64.pow(width.into()) - 1)
+        match self.width {
+            NumberWidth::Fixed(width) => 10_u64.pow(width.into()) - 1,
+            NumberWidth::AtLeast(_) => i64::MAX.unsigned_abs(),
+        }
     }
 
-    /// How many digits the number has, or `None` if it has as many as it needs.
+    /// How many digits the number has, or `None` if it may have more and more.
     #[must_use]
     pub fn width(&self) -> Option<u32> {
-        self.width.map(u32::from)
+        self.width.fixed().map(u32::from)
     }
 
     /// Whether a scope is in the text.
@@ -160,8 +177,8 @@ impl FromStr for Pattern {
         let placed = items::read(text)?;
         let unit = soundness::check(&placed)?;
         let items: Box<[Item]> = placed.into_iter().map(|Placed { item, .. }| item).collect();
-        let number = items.iter().find_map(|item| match item {
-            Item::Number { width } => Some(*width),
+        let width = items.iter().find_map(|item| match item {
+            Item::Number(width) => Some(*width),
             _ => None,
         });
         let fixed = items.iter().filter_map(Item::width).sum::<usize>();
@@ -169,8 +186,8 @@ impl FromStr for Pattern {
             text: text.into(),
             unit,
             first_month: 1,
-            width: number.flatten(),
-            // A pattern has at most 128 characters, and each of them stands for less than 3 bytes.
+            width: width.unwrap_or(NumberWidth::AtLeast(1)),
+            // A pattern has at most 128 characters, and each of them stands for at most 4 bytes.
             fixed: u16::try_from(fixed).unwrap_or(u16::MAX),
             has_scope: items.contains(&Item::Scope),
             has_short_year: items.contains(&Item::Date(Field::ShortYear)),

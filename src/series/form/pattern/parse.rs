@@ -1,11 +1,12 @@
 //! Numbers, read back.
 
+use super::super::check_characters::Check;
 use super::super::date::Date;
 use super::super::error::ParseError;
 use super::super::period::{Period, Unit, monday};
 use super::super::scope::{MAX_SCOPE, is_scope_char};
 use super::fields::Field;
-use super::items::Item;
+use super::items::{Item, NumberWidth};
 use super::{Parsed, Pattern};
 
 impl Pattern {
@@ -33,6 +34,7 @@ impl Pattern {
         let mut reader = Reader { text, at: 0 };
         let mut fields = Fields { found: [None; Field::ALL.len()], first_month: self.first_month };
         let (mut value, mut scope) = (0, None);
+        let (mut number_at, mut in_front) = (0..0, None);
         for item in &self.items {
             match item {
                 Item::Literal(literal) => reader.literal(literal)?,
@@ -42,30 +44,41 @@ impl Pattern {
                     fields.found[*field as usize] = Some((number, at));
                 }
                 Item::Scope => scope = Some(reader.scope(scope_length)?.into()),
-                Item::Number { width: Some(width) } => {
-                    value = reader.digits((*width).into(), "n")?;
+                Item::Number(width) => {
+                    let begin = reader.at;
+                    value = match *width {
+                        NumberWidth::Fixed(width) => reader.digits(width.into(), "n")?,
+                        NumberWidth::AtLeast(width) => {
+                            reader.number(width.into(), number_length)?
+                        }
+                    };
+                    number_at = begin..reader.at;
                 }
-                Item::Number { width: None } => value = reader.number(number_length)?,
-                Item::Check(check) => {
+                Item::Check { check, of_number } => {
                     let at = reader.at;
-                    let expected = check.of(&text.as_bytes()[..at]);
-                    if reader.digits(check.width(), "check")? != u64::from(expected) {
-                        let s = if check.width() == 1 { " is" } else { "s are" };
-                        return Err(ParseError::new(at, format!("the check digit{s} wrong")));
+                    let found = reader.digits(check.width(), "check")?;
+                    if check.is_in_front() {
+                        in_front = Some((*check, at, found));
+                        continue;
                     }
+                    let over = if *of_number { number_at.clone() } else { 0..at };
+                    right(*check, &text.as_bytes()[over], found, at)?;
                 }
             }
         }
         reader.end()?;
+        if let Some((check, at, found)) = in_front {
+            right(check, &text.as_bytes()[at + check.width()..], found, at)?;
+        }
         Ok(Parsed { value, period: fields.period(self.unit)?, scope })
     }
 
-    /// The bytes of the scope, and of the number if it has no width.
+    /// The bytes of the scope, and of the number if its width may differ.
     ///
     /// If the text is none of the pattern, they are just lengths, and the reader finds out.
     fn lengths(&self, text: &[u8]) -> (usize, usize) {
         let left = text.len().saturating_sub(self.fixed.into());
-        let is_number = |item: &Item| matches!(item, Item::Number { width: None });
+        let is_number = |item: &Item| matches!(item, Item::Number(NumberWidth::AtLeast(_)));
         let Some(number) = self.items.iter().position(is_number) else { return (left, 0) };
         let Some(scope) = self.items.iter().position(|item| *item == Item::Scope) else {
             return (0, left);
@@ -82,6 +95,15 @@ impl Pattern {
         };
         (left.saturating_sub(digits), digits)
     }
+}
+
+/// Fails unless `found`, at this place, are the check digits of `text`.
+fn right(check: Check, text: &[u8], found: u64, at: usize) -> Result<(), ParseError> {
+    if found == u64::from(check.of(text)) {
+        return Ok(());
+    }
+    let s = if check.width() == 1 { " is" } else { "s are" };
+    Err(ParseError::new(at, format!("the check digit{s} wrong")))
 }
 
 /// Reads a text from left to right.
@@ -108,11 +130,11 @@ impl<'a> Reader<'a> {
     }
 
     fn literal(&mut self, literal: &str) -> Result<(), ParseError> {
-        for expected in literal.bytes() {
-            if self.rest().first() != Some(&expected) {
-                return Err(self.wrong(self.at, &format!("{:?}", char::from(expected))));
+        for expected in literal.chars() {
+            if !self.text[self.at..].starts_with(expected) {
+                return Err(self.wrong(self.at, &format!("{expected:?}")));
             }
-            self.at += 1;
+            self.at += expected.len_utf8();
         }
         Ok(())
     }
@@ -130,11 +152,11 @@ impl<'a> Reader<'a> {
         Ok(number)
     }
 
-    /// A number without a width, in so many bytes.
-    fn number(&mut self, length: usize) -> Result<u64, ParseError> {
+    /// A number of at least `least` digits, in so many bytes.
+    fn number(&mut self, least: usize, length: usize) -> Result<u64, ParseError> {
         let at = self.at;
         let too_large = || ParseError::new(at, "the number is above 2^63-1");
-        let length = length.max(1);
+        let length = length.max(least);
         let is_zero = self.rest().first() == Some(&b'0');
         let mut number: u64 = 0;
         for _ in 0..length {
@@ -143,8 +165,12 @@ impl<'a> Reader<'a> {
             number =
                 longer.filter(|&longer| i64::try_from(longer).is_ok()).ok_or_else(too_large)?;
         }
-        if is_zero && length > 1 {
-            return Err(ParseError::new(at, "the number has a zero in front"));
+        if is_zero && length > least {
+            let reason = match least {
+                1 => "the number has a zero in front".to_owned(),
+                _ => format!("the number has a zero in front and more than {least} digits"),
+            };
+            return Err(ParseError::new(at, reason));
         }
         Ok(number)
     }

@@ -2,7 +2,7 @@
 //!
 //! A text is taken apart in one way only:
 //!
-//! * All items but `{scope}` and `{n}` without a width make as many bytes each time. If only one of
+//! * All items but `{scope}` and `{n}` or `{n:4+}` make as many bytes each time. If only one of
 //!   these two is there, it has the bytes that are left.
 //! * If both are there, all items on one side of `{n}` have fixed widths, so that one end of it is
 //!   known. At the other end, [`number`] sees to it, is a literal, and not a digit of it. So `{n}`
@@ -10,15 +10,16 @@
 //!
 //! The parts say what the text was made from:
 //!
-//! * A number with a width has all its digits, and one without has no zeros in front.
+//! * A number with a width has all its digits. One with a least width has no zeros in front but
+//!   those up to that width.
 //! * [`dates`] sees to it that the fields of a date name one period, and that each of them is the
 //!   same on all days of it.
-//! * A check depends on what is before it alone.
+//! * A check depends on what is before it alone, or on what is behind it, or on the number.
 
 use super::super::error::PatternError;
 use super::super::period::Unit;
 use super::fields::Field;
-use super::items::{Item, Placed};
+use super::items::{Item, NumberWidth, Placed};
 
 /// Whether the pattern can be read back. Gives the unit of its periods.
 pub fn check(items: &[Placed]) -> Result<Unit, PatternError> {
@@ -39,8 +40,8 @@ fn once(items: &[Placed]) -> Result<(), PatternError> {
         };
         if let Some(before) = items[..index].iter().find(is_same) {
             let what = match placed.item {
-                Item::Number { .. } => "{n}".to_owned(),
-                Item::Check(_) => "a check".to_owned(),
+                Item::Number(_) => "{n}".to_owned(),
+                Item::Check { .. } => "a check".to_owned(),
                 Item::Date(field) => format!("{{{}}}", field.name()),
                 _ => "{scope}".to_owned(),
             };
@@ -49,7 +50,7 @@ fn once(items: &[Placed]) -> Result<(), PatternError> {
             return Err(PatternError::new(placed.at, reason));
         }
     }
-    if find(items, |item| matches!(item, Item::Number { .. })).is_none() {
+    if find(items, |item| matches!(item, Item::Number(_))).is_none() {
         let end = items.last().map_or(0, |last| last.end);
         return Err(PatternError::new(end, "a pattern needs a number: add {n:6}"));
     }
@@ -64,31 +65,32 @@ fn find(items: &[Placed], is_it: impl Fn(&Item) -> bool) -> Option<usize> {
 /// The character of a literal that touches the item at `index`, before it and behind it.
 ///
 /// `Ok(None)` is an end of the pattern, and an error is the place of a field.
-fn touching(items: &[Placed], index: usize) -> [Result<Option<(char, usize)>, usize>; 2] {
+fn touching(items: &[Placed], index: usize) -> [Result<Option<char>, usize>; 2] {
     let before = index.checked_sub(1).map(|before| &items[before]);
     let before = before.map(|placed| match &placed.item {
-        Item::Literal(text) => Ok(text.chars().next_back().map(|c| (c, placed.end - 1))),
+        Item::Literal(text) => Ok(text.chars().next_back()),
         _ => Err(placed.at),
     });
     let behind = items.get(index + 1).map(|placed| match &placed.item {
-        Item::Literal(text) => Ok(text.chars().next().map(|c| (c, placed.at))),
+        Item::Literal(text) => Ok(text.chars().next()),
         _ => Err(placed.at),
     });
     [before.unwrap_or(Ok(None)), behind.unwrap_or(Ok(None))]
 }
 
-/// A number without a width touches nothing that may be a digit.
+/// A number whose width may differ touches nothing that may be a digit.
 fn number(items: &[Placed]) -> Result<(), PatternError> {
-    let Some(index) = find(items, |item| matches!(item, Item::Number { width: None })) else {
-        return Ok(());
-    };
-    // The digits of a check are as many each time, and are read as the last ones.
-    let is_checked = matches!(items.get(index + 1), Some(Placed { item: Item::Check(_), .. }));
-    let [before, _] = touching(items, index);
-    let [_, behind] = touching(items, if is_checked { index + 1 } else { index });
+    let varies = |item: &Item| matches!(item, Item::Number(NumberWidth::AtLeast(_)));
+    let Some(index) = find(items, varies) else { return Ok(()) };
+    // The digits of a check are as many each time, and are read as the first or the last ones.
+    let is_check =
+        |at: usize| matches!(items.get(at), Some(Placed { item: Item::Check { .. }, .. }));
+    let first = if index > 0 && is_check(index - 1) { index - 1 } else { index };
+    let last = if is_check(index + 1) { index + 1 } else { index };
+    let ([before, _], [_, behind]) = (touching(items, first), touching(items, last));
     for side in [before, behind] {
         let what = match side {
-            Ok(Some((c, _))) if c.is_ascii_digit() => format!("the digit {c}"),
+            Ok(Some(c)) if c.is_ascii_digit() => format!("the digit {c}"),
             Err(_) => "a field".to_owned(),
             Ok(_) => continue,
         };
@@ -106,7 +108,7 @@ fn scope(items: &[Placed]) -> Result<(), PatternError> {
     let Some(index) = find(items, |item| *item == Item::Scope) else { return Ok(()) };
     for side in touching(items, index) {
         let what = match side {
-            Ok(Some((c, _))) if c.is_ascii_alphanumeric() => format!("{c:?}"),
+            Ok(Some(c)) if c.is_alphanumeric() => format!("{c:?}"),
             Err(_) => "a field".to_owned(),
             Ok(_) => continue,
         };
@@ -119,18 +121,66 @@ fn scope(items: &[Placed]) -> Result<(), PatternError> {
     Ok(())
 }
 
-/// A check comes after all that it protects.
+/// A check comes after all that it protects, or before it.
 fn check_digits(items: &[Placed]) -> Result<(), PatternError> {
-    let Some(index) = find(items, |item| matches!(item, Item::Check(_))) else { return Ok(()) };
-    let behind = items[index..].iter().skip(1);
-    match behind.into_iter().find(|placed| !matches!(placed.item, Item::Literal(_))) {
-        Some(field) => {
-            let reason = "a check is computed over what is before it, and would not protect this \
-                          field: put the check behind all fields";
-            Err(PatternError::new(field.at, reason))
-        }
-        None => Ok(()),
+    let checks = items.iter().enumerate().find_map(|(index, placed)| match placed.item {
+        Item::Check { check, of_number } => Some((index, check, of_number)),
+        _ => None,
+    });
+    let Some((index, check, of_number)) = checks else { return Ok(()) };
+    if check.is_in_front() {
+        return reference(items, index);
     }
+    let mut behind = items[index..].iter().skip(1);
+    let is_field = |placed: &&Placed| !matches!(placed.item, Item::Literal(_));
+    let is_number = |placed: &&Placed| matches!(placed.item, Item::Number(_));
+    let (unprotected, reason) = if of_number {
+        let reason = "a check of the number stands behind it: put {n} before the check";
+        (behind.find(is_number), reason)
+    } else {
+        let reason = "a check is computed over what is before it, and would not protect this \
+                      field: put the check behind all fields";
+        (behind.find(is_field), reason)
+    };
+    unprotected.map_or(Ok(()), |field| Err(PatternError::new(field.at, reason)))
+}
+
+/// A reference of ISO 11649 is RF, the check at `index`, and at most 21 digits and letters.
+fn reference(items: &[Placed], index: usize) -> Result<(), PatternError> {
+    const MOST: usize = 21;
+    let is_begin = match &items[..index] {
+        [Placed { item: Item::Literal(text), .. }] => text.ends_with("RF"),
+        _ => false,
+    };
+    if !is_begin {
+        let reason = "a reference of ISO 11649 begins with RF and the check, and all behind them \
+                      is protected: write RF{check:iso11649} first";
+        return Err(PatternError::new(items[index].at, reason));
+    }
+    let behind = &items[index + 1..];
+    if let Some(scope) = behind.iter().find(|placed| placed.item == Item::Scope) {
+        let reason = format!(
+            "a reference of ISO 11649 has at most {MOST} digits and letters behind the check, and \
+             a scope can have more: leave out {{scope}}"
+        );
+        return Err(PatternError::new(scope.at, reason));
+    }
+    let length: usize = behind
+        .iter()
+        .map(|placed| match &placed.item {
+            Item::Literal(text) => text.chars().filter(|c| c.is_alphanumeric()).count(),
+            // 2^63-1 has so many digits.
+            item => item.width().unwrap_or(19),
+        })
+        .sum();
+    if length > MOST {
+        let reason = format!(
+            "a reference of ISO 11649 has at most {MOST} digits and letters behind the check, and \
+             this one can have {length}: leave out a part"
+        );
+        return Err(PatternError::new(items[index].at, reason));
+    }
+    Ok(())
 }
 
 /// The fields of a date name a period, and belong to it.

@@ -4,7 +4,7 @@ use super::super::date::Date;
 use super::super::error::FormatError;
 use super::super::scope::valid_scope;
 use super::Pattern;
-use super::items::Item;
+use super::items::{Item, NumberWidth};
 
 /// As many zeros as the widest field has digits.
 const ZEROS: &str = "000000000000000000";
@@ -106,9 +106,14 @@ impl Pattern {
     /// pattern without a scope ignores it.
     pub(crate) fn write(&self, date: Date, scope: &str, number: u64) -> String {
         let scope_length = if self.has_scope { scope.len() } else { 0 };
-        let number_length = if self.width.is_none() { digits_of(number) } else { 0 };
+        let number_length = match self.width {
+            NumberWidth::Fixed(_) => 0,
+            NumberWidth::AtLeast(width) => digits_of(number).max(width.into()),
+        };
         let length = usize::from(self.fixed) + scope_length + number_length;
         let mut text = String::with_capacity(length);
+        // Where the number is, and the check that is in front of what it is computed over.
+        let (mut number_at, mut in_front) = (0..0, None);
         for item in &self.items {
             match item {
                 Item::Literal(literal) => text.push_str(literal),
@@ -116,12 +121,26 @@ impl Pattern {
                     push(&mut text, field.of(date, self.first_month).into(), field.width());
                 }
                 Item::Scope => text.push_str(scope),
-                Item::Number { width } => push(&mut text, number, width.map_or(1, usize::from)),
-                Item::Check(check) => {
-                    let digits = check.of(text.as_bytes());
+                Item::Number(width) => {
+                    let begin = text.len();
+                    push(&mut text, number, width.least().into());
+                    number_at = begin..text.len();
+                }
+                Item::Check { check, .. } if check.is_in_front() => {
+                    in_front = Some((*check, text.len()));
+                    push(&mut text, 0, check.width());
+                }
+                Item::Check { check, of_number } => {
+                    let over = if *of_number { number_at.clone() } else { 0..text.len() };
+                    let digits = check.of(&text.as_bytes()[over]);
                     push(&mut text, digits.into(), check.width());
                 }
             }
+        }
+        if let Some((check, at)) = in_front {
+            let end = at + check.width();
+            let digits = check.of(&text.as_bytes()[end..]);
+            text.replace_range(at..end, &format!("{digits:0width$}", width = check.width()));
         }
         text
     }
