@@ -75,6 +75,40 @@ fn a_fiscal_year_goes_by_the_calendar_year_in_which_it_begins() {
         assert_eq!(pattern.format(date, None, 1).unwrap(), text);
         assert_eq!(pattern.parse(text).unwrap().period().first(), Some(date));
     }
+    for (text, date, number) in [
+        ("INV/{fy:yy-yy}/{n:5}", "2026-04-01", "INV/26-27/00042"),
+        ("INV/{fy:yy-yy}/{n:5}", "2027-03-31", "INV/26-27/00042"),
+        ("{fy:yyyy-yy}/{n}", "2026-03-31", "2025-26/42"),
+        ("{fy:yyyy-yyyy}/{n}", "2026-11-24", "2026-2027/42"),
+        ("{fye}{MM}-{n}", "2026-11-24", "202711-42"),
+        ("{fye:yy}-{n}", "2099-03-31", "99-42"),
+        ("{fy:yy}-{n}", "2000-04-01", "00-42"),
+    ] {
+        let definition = SeriesDefinition::new(text).unwrap().fiscal_year(4);
+        let (pattern, date) = (definition.pattern(), date.parse().unwrap());
+        assert_eq!(pattern.format(date, None, 42).unwrap(), number);
+        assert_eq!(pattern.parse(number).unwrap().period(), pattern.unit().period(date), "{text}");
+    }
+    for (text, number, at, reason) in [
+        (
+            "{fy:yy-yy}/{n}",
+            "26-28/42",
+            3,
+            "{fye:yy} cannot be 28: the other fields say another date",
+        ),
+        (
+            "{fy:yy-yy}/{n}",
+            "99-00/42",
+            3,
+            "{fye:yy} cannot be 00: the other fields say another date",
+        ),
+        ("{fye:yy}/{n}", "00/42", 0, "{fye:yy} cannot be 00: there is no such date"),
+        ("{fye}/{n}", "0000/42", 0, "{fye} cannot be 0000: there is no such date"),
+    ] {
+        let definition = SeriesDefinition::new(text).unwrap().fiscal_year(4);
+        let error = definition.pattern().parse(number).expect_err(number);
+        assert_eq!((error.at(), error.reason()), (at, reason), "{number} of {text}");
+    }
     let definition = SeriesDefinition::new("{fy}-{n:2}").unwrap().fiscal_year(4);
     let parsed = definition.pattern().parse("2026-07").unwrap();
     assert_eq!(parsed.period().to_string(), "FY2026-04");

@@ -1,6 +1,6 @@
 //! Which patterns there are, and which are refused, with the place and the reason.
 
-use uidring::series::{Pattern, Unit};
+use uidring::series::{Pattern, SeriesDefinition, Unit};
 
 fn pattern(text: &str) -> Pattern {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -30,6 +30,9 @@ fn the_fields_say_when_a_series_begins_anew() {
         ("{yyyy}Q{q}-{n:4}", Unit::Quarter),
         ("{yy}-{n:4}", Unit::Year),
         ("{fy}-{n:4}", Unit::FiscalYear { first_month: 1 }),
+        ("{fye:yy}-{n:4}", Unit::FiscalYear { first_month: 1 }),
+        ("INV/{fy:yy-yy}/{n:4}", Unit::FiscalYear { first_month: 1 }),
+        ("{fy:yyyy-yy}/{MM}/{n:4}", Unit::Month),
     ] {
         assert_eq!(pattern(text).unit(), unit, "{text}");
     }
@@ -64,6 +67,21 @@ fn a_pattern_tells_what_fits() {
     };
     assert_eq!(dates("{yyyy}-{n}"), ("0001-01-01".into(), "9999-12-31".into()));
     assert_eq!(dates("{yy}-{n}"), ("2000-01-01".into(), "2099-12-31".into()));
+    let fiscal = |text: &str, month| {
+        let definition = SeriesDefinition::new(text).unwrap().fiscal_year(month);
+        let dates = definition.pattern().dates();
+        (dates.start().to_string(), dates.end().to_string())
+    };
+    for (text, month, first, last) in [
+        ("{fy}-{n}", 4, "0001-01-01", "9999-12-31"),
+        ("{fy:yy}-{n}", 4, "2000-04-01", "2099-12-31"),
+        ("{fye}-{n}", 4, "0001-01-01", "9999-03-31"),
+        ("{fye}-{n}", 1, "0001-01-01", "9999-12-31"),
+        ("{fy:yy-yy}-{n}", 4, "2000-04-01", "2099-03-31"),
+        ("{fy:yy-yy}-{n}", 1, "2000-01-01", "2099-12-31"),
+    ] {
+        assert_eq!(fiscal(text, month), (first.to_owned(), last.to_owned()), "{text} {month}");
+    }
 }
 
 #[test]
@@ -199,6 +217,13 @@ fn what_is_no_pattern_is_refused() {
         ),
         ("{yyyy:4}{n}", 0, "{yyyy} has a width of its own: leave out \":4\""),
         ("{scope:4}-{n}", 0, "{scope} is as long as the scope: leave out \":4\""),
+        ("{fy:yyyy}-{n}", 0, "a fiscal year is not written {fy:yyyy}: there are {fy} {fy:yy} "),
+        (
+            "A{fye:yy-yy}-{n}",
+            1,
+            "a fiscal year is not written {fye:yy-yy}: there are {fy} {fy:yy} ",
+        ),
+        ("{fy}{fy:yyyy-yy}-{n}", 4, "there is {fy} at byte 0 already"),
         ("{n}{check}", 3, "there is no check \"\": there are luhn, damm, mod11_10, mod97_10"),
         ("{n}{check:crc}", 3, "there is no check \"crc\": there are luhn, damm"),
         (

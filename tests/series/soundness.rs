@@ -8,10 +8,25 @@ use uidring::series::{Date, Pattern, SeriesDefinition};
 
 use crate::dates::dates;
 
-const DATE_FIELDS: [&str; 9] =
-    ["{yyyy}", "{yy}", "{MM}", "{dd}", "{DDD}", "{GGGG}", "{ww}", "{q}", "{fy}"];
+const DATE_FIELDS: [&str; 15] = [
+    "{yyyy}",
+    "{yy}",
+    "{MM}",
+    "{dd}",
+    "{DDD}",
+    "{GGGG}",
+    "{ww}",
+    "{q}",
+    "{fy}",
+    "{fy:yy}",
+    "{fye}",
+    "{fye:yy}",
+    "{fy:yyyy-yy}",
+    "{fy:yyyy-yyyy}",
+    "{fy:yy-yy}",
+];
 /// Sets of fields that say a date.
-const DATES: [&[&str]; 14] = [
+const DATES: [&[&str]; 22] = [
     &[],
     &["{yyyy}"],
     &["{yy}"],
@@ -25,6 +40,14 @@ const DATES: [&[&str]; 14] = [
     &["{fy}"],
     &["{fy}", "{MM}"],
     &["{fy}", "{MM}", "{dd}"],
+    &["{fy:yy}"],
+    &["{fye}"],
+    &["{fye:yy}"],
+    &["{fye:yy}", "{MM}"],
+    &["{fy:yyyy-yy}"],
+    &["{fy:yyyy-yyyy}", "{MM}", "{dd}"],
+    &["{fy:yy-yy}"],
+    &["{fy:yy-yy}", "{yyyy}", "{MM}"],
     &["{yyyy}", "{MM}", "{dd}", "{GGGG}", "{ww}", "{DDD}", "{fy}", "{q}", "{yy}"],
 ];
 const CHECKS: [&str; 9] = [
@@ -131,7 +154,7 @@ fn fitting(pattern: &Pattern, (date, scope, number): (Date, String, u64)) -> Par
 fn within(date: Date, range: RangeInclusive<Date>) -> Date {
     let (first, last) = (range.start().year(), range.end().year());
     let year = first + date.year() % (last - first + 1);
-    Date::new(year, date.month(), date.day().min(28)).unwrap()
+    Date::new(year, date.month(), date.day().min(28)).unwrap().clamp(*range.start(), *range.end())
 }
 
 fn written(pattern: &Pattern, (date, scope, number): &Parts) -> String {

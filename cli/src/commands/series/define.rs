@@ -18,11 +18,12 @@ use crate::text::{
 /// A pattern is text with fields in braces. `{n:6}` is the number in six digits, `{n:4+}` in at
 /// least four; `{n}` has as many as it needs. `{yyyy}` `{yy}` `{MM}` `{dd}` `{DDD}` `{GGGG}` `{ww}`
 /// `{q}` `{fy}` are the year, the month, the day, the day of the year, the year of a week and the
-/// week, the quarter and the fiscal year; the finest of them says with what the numbers begin anew.
-/// `{scope}` is the scope, such as a shop. `{check:luhn}` `{check:damm}` `{check:mod11_10}`
-/// `{check:gs1}` `{check:mod97}` `{check:mod97_10}` are check digits over what is before them, or
-/// as `{check:gs1:n}` over the number alone, and `RF{check:iso11649}` over what is behind. A
-/// pattern in which two numbers could have one text is refused.
+/// week, the quarter and the fiscal year, also `{fy:yy}` `{fy:yy-yy}` `{fy:yyyy-yy}`
+/// `{fy:yyyy-yyyy}` or, by its end, `{fye}` `{fye:yy}`; the finest of them says with what the
+/// numbers begin anew. `{scope}` is the scope, such as a shop. `{check:luhn}` `{check:damm}`
+/// `{check:mod11_10}` `{check:gs1}` `{check:mod97}` `{check:mod97_10}` are check digits over what
+/// is before them, or as `{check:gs1:n}` over the number alone, and `RF{check:iso11649}` over what
+/// is behind. A pattern in which two numbers could have one text is refused.
 ///
 /// A series that is there as it is asked for is left as it is. A registry that does not exist yet
 /// is created, too.

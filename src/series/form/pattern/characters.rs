@@ -67,8 +67,8 @@ fn is_seen(c: char) -> bool {
         GeneralCategoryGroup::Mark => c.general_category() != GeneralCategory::EnclosingMark,
         _ => true,
     };
-    // Those that Unicode's property Default_Ignorable_Code_Point names and that are no controls, and
-    // the Braille pattern without a dot.
+    // Those of Unicode's Default_Ignorable_Code_Point that are no controls, and the Braille pattern
+    // without a dot.
     let is_ignored = matches!(
         c,
         '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'

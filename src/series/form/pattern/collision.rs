@@ -126,7 +126,12 @@ fn tell_apart(fields: &[Field], begins: Date, first_month: u8) -> bool {
         &[Field::Year, Field::ShortYear],
         &[Field::Year, Field::ShortYear],
         &[Field::WeekYear],
-        &[Field::FiscalYear],
+        &[
+            Field::FiscalYear,
+            Field::FiscalYearEnd,
+            Field::ShortFiscalYear,
+            Field::ShortFiscalYearEnd,
+        ],
     ];
     years.into_iter().zip(chains).any(|(years, chain)| {
         let Some(year) = years.iter().find(|year| has(year)) else { return false };

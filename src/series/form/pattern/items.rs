@@ -99,8 +99,9 @@ pub fn read(text: &str) -> Result<Vec<Placed>, PatternError> {
             '{' | '}' if rest.starts_with(c) => (c, at + 2),
             '{' => {
                 let end = at + 1 + rest.find('}').ok_or_else(|| unclosed(at))?;
-                let item = field(&text[at + 1..end], at)?;
-                items.push(Placed { item, at, end: end + 1 });
+                for item in field(&text[at + 1..end], at)? {
+                    items.push(Placed { item, at, end: end + 1 });
+                }
                 at = end + 1;
                 continue;
             }
@@ -128,8 +129,22 @@ fn unclosed(at: usize) -> PatternError {
     PatternError::new(at, "this brace is not closed: write {{ for a brace in the text")
 }
 
-/// The field with this text between its braces.
-fn field(text: &str, at: usize) -> Result<Item, PatternError> {
+/// What the text between two braces stands for: a field, or the two years of a fiscal year with a
+/// sign between.
+fn field(text: &str, at: usize) -> Result<Vec<Item>, PatternError> {
+    if let Some(field) = Field::ALL.into_iter().find(|field| field.name() == text) {
+        return Ok(vec![Item::Date(field)]);
+    }
+    let years = |first, last| vec![Item::Date(first), Item::Literal("-".into()), Item::Date(last)];
+    match text {
+        "fy:yyyy-yyyy" => Ok(years(Field::FiscalYear, Field::FiscalYearEnd)),
+        "fy:yyyy-yy" => Ok(years(Field::FiscalYear, Field::ShortFiscalYearEnd)),
+        "fy:yy-yy" => Ok(years(Field::ShortFiscalYear, Field::ShortFiscalYearEnd)),
+        _ => other_field(text, at).map(|item| vec![item]),
+    }
+}
+
+fn other_field(text: &str, at: usize) -> Result<Item, PatternError> {
     let (name, argument) = match text.split_once(':') {
         Some((name, argument)) => (name, Some(argument)),
         None => (text, None),
@@ -143,19 +158,18 @@ fn field(text: &str, at: usize) -> Result<Item, PatternError> {
         ("check", None) => return Err(unknown_check("", at)),
         _ => {}
     }
-    let found = Field::ALL.into_iter().find(|field| field.name() == name);
-    match (found, argument) {
-        (Some(field), None) => Ok(Item::Date(field)),
-        (Some(_), Some(_)) => {
-            let reason = format!("{{{name}}} has a width of its own: leave out {more:?}");
-            Err(PatternError::new(at, reason))
+    let reason = match name {
+        "scope" => format!("{{scope}} is as long as the scope: leave out {more:?}"),
+        "fy" | "fye" => format!(
+            "a fiscal year is not written {{{text}}}: there are {{fy}} {{fy:yy}} {{fy:yyyy-yy}} \
+             {{fy:yyyy-yyyy}} {{fy:yy-yy}}, and {{fye}} {{fye:yy}} for the year in which it ends"
+        ),
+        name if Field::ALL.into_iter().any(|field| field.name() == name) => {
+            format!("{{{name}}} has a width of its own: leave out {more:?}")
         }
-        (None, _) if name == "scope" => {
-            let reason = format!("{{scope}} is as long as the scope: leave out {more:?}");
-            Err(PatternError::new(at, reason))
-        }
-        (None, _) => Err(unknown_field(text, at)),
-    }
+        _ => return Err(unknown_field(text, at)),
+    };
+    Err(PatternError::new(at, reason))
 }
 
 fn number_width(text: &str, at: usize) -> Result<NumberWidth, PatternError> {

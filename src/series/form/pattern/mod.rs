@@ -32,7 +32,9 @@ use items::{Item, NumberWidth, Placed};
 /// | `{DDD}` | the day of the year, `001` to `366` |
 /// | `{GGGG}`, `{ww}` | the year of an ISO week, which may differ from the date's; the week |
 /// | `{q}` | the quarter, `1` to `4` |
-/// | `{fy}` | the fiscal year, by the calendar year that it begins in |
+/// | `{fy}`, `{fy:yy}` | the fiscal year, by the calendar year that it begins in |
+/// | `{fye}`, `{fye:yy}` | the same, by the calendar year that it ends in |
+/// | `{fy:yyyy-yy}`, `{fy:yyyy-yyyy}`, `{fy:yy-yy}` | the same, by both |
 /// | `{scope}` | the scope: a shop, a tenant |
 /// | `{check:luhn}`, `{check:damm}`, `{check:mod11_10}`, `{check:gs1}` | a check digit |
 /// | `{check:mod97_10}`, `{check:mod97}` | two check digits |
@@ -108,11 +110,11 @@ pub struct Pattern {
     unit: Unit,
     /// The month that a fiscal year begins with.
     first_month: u8,
+    dates: RangeInclusive<Date>,
     width: NumberWidth,
     /// The bytes of a text without its scope, and without its number where its width may differ.
     fixed: u16,
     has_scope: bool,
-    has_short_year: bool,
 }
 
 impl Pattern {
@@ -144,30 +146,47 @@ impl Pattern {
         self.has_scope
     }
 
-    /// The dates that the pattern can show: those of the years 1 to 9999, or with `{yy}` 2000 to
-    /// 2099.
+    /// The dates that the pattern can show: those of the years 1 to 9999, or with two digits for a
+    /// year 2000 to 2099. A fiscal year begins and ends in these years where two digits show it,
+    /// and ends in them where the year is shown in which it ends.
     #[must_use]
     pub fn dates(&self) -> RangeInclusive<Date> {
-        if self.has_short_year {
-            Date::first_of_year(2000)..=Date::last_of_year(2099)
-        } else {
-            Date::first_of_year(1)..=Date::MAX
-        }
+        self.dates.clone()
     }
 
     /// Whether the pattern shows a fiscal year.
     pub(super) fn has_fiscal_year(&self) -> bool {
-        self.items.contains(&Item::Date(Field::FiscalYear))
+        self.items.iter().any(|item| matches!(item, Item::Date(field) if field.is_fiscal()))
     }
 
     /// The month that fiscal years begin with, `1..=12`. It is January unless it is set.
     pub(super) fn begin_fiscal_years_in(&mut self, first_month: u8) {
         let first_month = first_month.clamp(1, 12);
         self.first_month = first_month;
+        self.dates = dates(&self.items, first_month);
         if let Unit::FiscalYear { .. } = self.unit {
             self.unit = Unit::FiscalYear { first_month };
         }
     }
+}
+
+/// The dates that these items can show, where fiscal years begin with this month.
+fn dates(items: &[Item], first_month: u8) -> RangeInclusive<Date> {
+    let has = |is_it: fn(&Field) -> bool| {
+        items.iter().any(|item| matches!(item, Item::Date(field) if is_it(field)))
+    };
+    let (first, last) = if has(|field| field.is_short()) { (2000, 2099) } else { (1, 9999) };
+    let begins_in = |year| Date::new(year, first_month, 1);
+    let mut begin = Date::first_of_year(first);
+    if has(|field| field.is_short() && field.is_fiscal()) {
+        begin = begins_in(first).unwrap_or(begin);
+    }
+    let mut end = Date::last_of_year(last);
+    if first_month > 1 && has(|field| field.is_fiscal_end()) {
+        let before = |next: Date| Date::from_civil(next.to_civil().yesterday().ok()?);
+        end = begins_in(last).and_then(before).unwrap_or(end);
+    }
+    begin..=end
 }
 
 impl FromStr for Pattern {
@@ -186,11 +205,11 @@ impl FromStr for Pattern {
             text: text.into(),
             unit,
             first_month: 1,
+            dates: dates(&items, 1),
             width: width.unwrap_or(NumberWidth::AtLeast(1)),
             // A pattern has at most 128 characters, and each of them stands for at most 4 bytes.
             fixed: u16::try_from(fixed).unwrap_or(u16::MAX),
             has_scope: items.contains(&Item::Scope),
-            has_short_year: items.contains(&Item::Date(Field::ShortYear)),
             items,
         })
     }

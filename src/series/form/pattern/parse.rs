@@ -5,7 +5,7 @@ use super::super::date::Date;
 use super::super::error::ParseError;
 use super::super::period::{Period, Unit, monday};
 use super::super::scope::{MAX_SCOPE, is_scope_char};
-use super::fields::Field;
+use super::fields::{Field, ends_later};
 use super::items::{Item, NumberWidth};
 use super::{Parsed, Pattern};
 
@@ -32,7 +32,7 @@ impl Pattern {
     pub fn parse(&self, text: &str) -> Result<Parsed, ParseError> {
         let (scope_length, number_length) = self.lengths(text.as_bytes());
         let mut reader = Reader { text, at: 0 };
-        let mut fields = Fields { found: [None; Field::ALL.len()], first_month: self.first_month };
+        let mut fields = Fields { found: [None; Field::ALL.len()], pattern: self };
         let (mut value, mut scope) = (0, None);
         let (mut number_at, mut in_front) = (0..0, None);
         for item in &self.items {
@@ -199,42 +199,52 @@ impl<'a> Reader<'a> {
 }
 
 /// The fields of a date, and where each was found.
-struct Fields {
+struct Fields<'a> {
     found: [Option<(u64, usize)>; Field::ALL.len()],
-    first_month: u8,
+    pattern: &'a Pattern,
 }
 
-impl Fields {
+impl Fields<'_> {
     fn get(&self, field: Field) -> Option<u16> {
         self.found[field as usize].and_then(|(number, _)| u16::try_from(number).ok())
     }
 
     /// The one period of which each field is what was read.
     fn period(&self, unit: Unit) -> Result<Period, ParseError> {
-        let Some(date) = self.date(unit) else {
-            let finest = [
-                Field::Day,
-                Field::DayOfYear,
-                Field::Week,
-                Field::Month,
-                Field::Quarter,
-                Field::Year,
-                Field::FiscalYear,
-            ];
-            let field = finest.into_iter().find(|&field| self.get(field).is_some());
-            return Err(self.wrong(field.unwrap_or(Field::Year), "there is no such date"));
-        };
-        let of_date = |field: Field| match field {
-            // It stands for a year of one century, beside a {yyyy} as well.
-            Field::ShortYear => date.year().checked_sub(2000),
-            field => Some(field.of(date, self.first_month)),
+        let date = self.date(unit).ok_or_else(|| self.no_such_date())?;
+        let of_date = |field: Field| {
+            let whole = field.whole(date, self.pattern.first_month);
+            // Two digits stand for a year of one century, beside a {yyyy} as well.
+            if field.is_short() { whole.checked_sub(2000) } else { Some(whole) }
         };
         for field in Field::ALL {
             if self.get(field).is_some_and(|number| Some(number) != of_date(field)) {
                 return Err(self.wrong(field, "the other fields say another date"));
             }
         }
-        Ok(unit.period(date))
+        if self.pattern.dates().contains(&date) {
+            Ok(unit.period(date))
+        } else {
+            Err(self.no_such_date())
+        }
+    }
+
+    /// The error of the finest field.
+    fn no_such_date(&self) -> ParseError {
+        let finest = [
+            Field::Day,
+            Field::DayOfYear,
+            Field::Week,
+            Field::Month,
+            Field::Quarter,
+            Field::Year,
+            Field::FiscalYear,
+            Field::ShortFiscalYear,
+            Field::FiscalYearEnd,
+            Field::ShortFiscalYearEnd,
+        ];
+        let field = finest.into_iter().find(|&field| self.get(field).is_some());
+        self.wrong(field.unwrap_or(Field::Year), "there is no such date")
     }
 
     fn wrong(&self, field: Field, what: &str) -> ParseError {
@@ -266,7 +276,7 @@ impl Fields {
             }
             Unit::Year => Date::new(year?, 1, 1)?,
             Unit::FiscalYear { first_month } => {
-                let year = self.get(Field::FiscalYear)?;
+                let year = self.fiscal_year()?;
                 // Numbers of this fiscal year are those of its months in the year 1.
                 if year == 0 && first_month > 1 {
                     return Date::new(1, 1, 1);
@@ -280,7 +290,16 @@ impl Fields {
 
     /// The calendar year in which this month is.
     fn year_of(&self, year: Option<u16>, month: u8) -> Option<u16> {
-        let fiscal = || Some(self.get(Field::FiscalYear)? + u16::from(month < self.first_month));
+        let fiscal = || Some(self.fiscal_year()? + u16::from(month < self.pattern.first_month));
         year.or_else(fiscal)
+    }
+
+    /// The calendar year in which the fiscal year begins.
+    fn fiscal_year(&self) -> Option<u16> {
+        let year =
+            |whole: Field, short: Field| self.get(whole).or_else(|| Some(self.get(short)? + 2000));
+        let end = || year(Field::FiscalYearEnd, Field::ShortFiscalYearEnd);
+        year(Field::FiscalYear, Field::ShortFiscalYear)
+            .or_else(|| end()?.checked_sub(ends_later(self.pattern.first_month)))
     }
 }

@@ -187,7 +187,8 @@ fn reference(items: &[Placed], index: usize) -> Result<(), PatternError> {
 fn dates(items: &[Placed]) -> Result<Unit, PatternError> {
     let place = |field: Field| find(items, |item| *item == Item::Date(field)).map(|i| items[i].at);
     let has = |fields: &[Field]| fields.iter().any(|&field| place(field).is_some());
-    let years = [Field::Year, Field::ShortYear];
+    let has_fiscal = find(items, |item| matches!(item, Item::Date(field) if field.is_fiscal()));
+    let (years, has_fiscal) = ([Field::Year, Field::ShortYear], has_fiscal.is_some());
     let unit = if has(&[Field::Day, Field::DayOfYear]) {
         Unit::Day
     } else if has(&[Field::Week, Field::WeekYear]) {
@@ -198,20 +199,21 @@ fn dates(items: &[Placed]) -> Result<Unit, PatternError> {
         Unit::Quarter
     } else if has(&years) {
         Unit::Year
-    } else if has(&[Field::FiscalYear]) {
+    } else if has_fiscal {
         Unit::FiscalYear { first_month: 1 }
     } else {
         Unit::Ever
     };
     let has_year = has(&years);
-    let has_month = has(&[Field::Month]) && (has_year || has(&[Field::FiscalYear]));
+    let has_month = has(&[Field::Month]) && (has_year || has_fiscal);
     let is_named = |field: Field| match field {
-        Field::Year | Field::ShortYear | Field::FiscalYear => true,
+        Field::Year | Field::ShortYear => true,
+        field if field.is_fiscal() => true,
         Field::Quarter | Field::DayOfYear => has_year,
-        Field::Month => has_year || has(&[Field::FiscalYear]),
+        Field::Month => has_year || has_fiscal,
         Field::Day => has_month || has_year && has(&[Field::DayOfYear]),
         Field::WeekYear => has(&[Field::Week]),
-        Field::Week => has(&[Field::WeekYear]),
+        _ => has(&[Field::WeekYear]),
     };
     let fields = || {
         items.iter().filter_map(|placed| match placed.item {
