@@ -3,6 +3,7 @@
 
 mod dates;
 mod definitions;
+mod forms;
 mod numbers;
 mod patterns;
 mod soundness;

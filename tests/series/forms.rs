@@ -1,0 +1,32 @@
+//! The table of forms in docs/numbers.md: each row is written and read back.
+
+use uidring::series::SeriesDefinition;
+
+const PAGE: &str = include_str!("../../docs/numbers.md");
+
+#[test]
+fn each_form_of_the_table_is_written_and_read_back() {
+    let (_, section) = PAGE.split_once("## Forms of many countries").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let rows: Vec<Vec<&str>> = section
+        .lines()
+        .filter(|line| line.starts_with("| "))
+        .skip(1)
+        .map(|line| line.trim_matches('|').split(" |").map(str::trim).collect())
+        .collect();
+    assert!(rows.len() >= 20, "{} rows", rows.len());
+    let date = "2026-11-24".parse().unwrap();
+    for row in rows {
+        let [who, text, pattern, month] = row.as_slice() else { panic!("{row:?}") };
+        let (text, pattern) = (text.trim_matches('`'), pattern.trim_matches('`'));
+        let mut definition = SeriesDefinition::new(pattern).unwrap();
+        if !month.is_empty() {
+            definition = definition.fiscal_year(month.parse().unwrap());
+        }
+        definition.check().unwrap_or_else(|error| panic!("{who}: {error}"));
+        let pattern = definition.pattern();
+        assert_eq!(pattern.format(date, None, 42).unwrap(), text, "{who}");
+        let parsed = pattern.parse(text).unwrap();
+        assert_eq!((parsed.value(), parsed.period()), (42, pattern.unit().period(date)), "{who}");
+    }
+}
