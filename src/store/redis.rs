@@ -41,7 +41,10 @@
 //! that: a replica that was away can be promoted as well. So a master with replicas is refused,
 //! unless the address says by `replicas=never-promoted` that none of them ever takes its place; a
 //! Cluster and a Sentinel are refused, and a server that a Sentinel watches. A Sentinel is seen as
-//! it subscribes to a channel of the server; one that is away for the moment is not.
+//! it subscribes to a channel of the server; one that is away for the moment is not. A replica that
+//! was promoted is refused as well, as it lacks what its master had not sent: see
+//! [what to do](#what-a-backup-does-to-ids). It shows until it starts again, or has had no replica
+//! for the time `repl-backlog-ttl`, an hour unless set.
 //!
 //! Without eviction, `maxmemory` only fails writes. With it, any policy but `noeviction` is
 //! refused, though those of the kind `volatile` throw away no key of this library's, which never
@@ -78,15 +81,18 @@
 //! or another one. Otherwise each notices that the copy lacks what it was given itself: a worker
 //! id, ticks that it has reserved, numbers of a tag, or a tag that was created again. What others
 //! were given it does not know. So after a copy was restored, raise the tags above all numbers that
-//! were given, and start with worker ids that were never used, before any program starts.
+//! were given, and start with worker ids that were never used, before any program starts. A replica
+//! that was promoted is such a copy. Where all programs had ended and the replica had everything,
+//! as in a move to another machine, nothing has to be raised. Either way, restart it: that it was
+//! promoted is forgotten then.
 //!
 //! # What was tried, and what nobody can see
 //!
-//! This was tried with Redis 7.0.15 and Valkey 9.1.2. What is said of other versions of Redis, of
-//! `KeyDB` and of Dragonfly rests on their manuals and change logs. Nobody can see from here
-//! whether the disk keeps what it has synced; whether the files are on a disk at all; whether
-//! somebody other than a Sentinel puts a replica in the master's place; and whether the files are
-//! an old copy.
+//! This was tried with Redis 7.0.15 and 8.0.6, and with Valkey 9.1.2. What is said of other
+//! versions, of `KeyDB` and of Dragonfly rests on their manuals and change logs. Nobody can see
+//! from here whether the disk keeps what it has synced; whether the files are on a disk at all;
+//! whether somebody other than a Sentinel will put a replica in the master's place; and whether the
+//! files are an old copy.
 
 use super::kind::Kind;
 

@@ -10,4 +10,5 @@ mod cosid;
 mod key_servers;
 mod operators;
 mod passwords;
+mod promoted;
 mod versions;

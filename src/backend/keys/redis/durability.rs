@@ -156,8 +156,8 @@ fn check_kind(info: &Info<'_>) -> Result<(), Error> {
     }
 }
 
-/// Fails for a replica, and for a server whose replica may take its place: replicas follow a little
-/// behind, and one that is promoted has forgotten what it had not got yet.
+/// Fails for a replica, for one that was promoted, and for a server whose replica may take its
+/// place: replicas follow a little behind, and one that is promoted lacks what it had not got yet.
 fn check_standalone(info: &Info<'_>, watchers: i64, never_promoted: bool) -> Result<(), Error> {
     match info.get("role") {
         Some("master") => {}
@@ -176,6 +176,16 @@ fn check_standalone(info: &Info<'_>, watchers: i64, never_promoted: bool) -> Res
                 "its role is {role}; give the address of a master that stands alone"
             )));
         }
+    }
+    // A server has one only from its promotion to its next start.
+    if let Some(former) = info.get("master_replid2")
+        && former.bytes().any(|digit| digit != b'0')
+    {
+        return Err(Error::problem(format!(
+            "it is a replica that was promoted (its master_replid2 is {former}), and lacks what \
+             its master had confirmed and not sent to it yet; go back to that master, or treat it \
+             as an old copy, as the documentation of the store of Redis says, and restart it"
+        )));
     }
     if watchers > 0 {
         return Err(Error::problem(format!(
@@ -269,7 +279,8 @@ mod tests {
          executable:/usr/bin/redis-server\r\n",
         "# Persistence\r\nloading:0\r\nasync_loading:0\r\naof_enabled:1\r\n\
          aof_rewrite_in_progress:0\r\naof_rewrite_scheduled:0\r\naof_last_write_status:ok\r\n",
-        "# Replication\r\nrole:master\r\nconnected_slaves:0\r\n",
+        "# Replication\r\nrole:master\r\nconnected_slaves:0\r\n\
+         master_replid2:0000000000000000000000000000000000000000\r\n",
         "# Cluster\r\ncluster_enabled:0\r\n",
     ];
     /// What Valkey 9.1.2 answers in place of the first.
@@ -399,6 +410,11 @@ mod tests {
             ("role", "slave", "it is a replica (its role is slave)"),
             // KeyDB.
             ("role", "active-replica", "its role is active-replica"),
+            (
+                "master_replid2",
+                "d320928c17852392fb0784749d539b38ca4e2e37",
+                "it is a replica that was promoted (its master_replid2 is d320928c",
+            ),
             ("connected_slaves", "2", "its connected_slaves is 2"),
             ("aof_enabled", "0", "its appendonly is no"),
             ("aof_last_write_status", "err", "its aof_last_write_status is err"),
