@@ -46,16 +46,8 @@ impl Fragile for BadEtcd {
 
     /// Those of the leader.
     fn cut_connections(&mut self) {
-        let leads = |member: &usize| {
-            let status = self.members.ask(*member, "/v3/maintenance/status", "{}");
-            let id = |name: &str| {
-                let text = status.split_once(&format!("\"{name}\":\""))?.1;
-                text.split_once('"').map(|(id, _)| id.to_owned())
-            };
-            id("leader").is_some_and(|leader| Some(leader) == id("member_id"))
-        };
         // There is none for a moment after another crash.
-        let leader = (0..MEMBERS).find(leads).unwrap_or_default();
+        let leader = self.members.leader().unwrap_or_default();
         self.crash(leader);
     }
 }

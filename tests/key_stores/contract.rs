@@ -12,7 +12,7 @@ use crate::key_servers::zookeeper::ZooKeepers;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Permanent ids, leased ones, and segments, each in folders of their own below `address`.
-fn check(address: &str) {
+pub fn check(address: &str) {
     let open = |address: &str| Store::open(address).unwrap().with_timeout(PATIENCE);
     // As long as may be: on a busy machine, those who come at once take seconds.
     let leased = RegistryOptions::new().leased(Duration::from_secs(5));

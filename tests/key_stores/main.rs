@@ -6,9 +6,11 @@ mod causes;
 mod connecting;
 mod contract;
 mod cosid;
+mod cut_off;
 #[path = "../common/key_servers/mod.rs"]
 mod key_servers;
 mod operators;
 mod passwords;
 mod promoted;
+mod proxies;
 mod versions;

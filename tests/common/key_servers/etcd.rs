@@ -7,6 +7,9 @@ mod folder;
 #[path = "../free_port.rs"]
 #[allow(clippy::duplicate_mod)] // other servers have it, too
 mod free_port;
+#[path = "network.rs"]
+#[allow(clippy::duplicate_mod, dead_code)] // other servers have it, too, and some use a part
+pub mod network;
 #[path = "../signal.rs"]
 #[allow(clippy::duplicate_mod)] // other servers have it, too
 mod signal;
@@ -23,6 +26,7 @@ use std::time::{Duration, Instant};
 
 use folder::folder;
 pub use free_port::free_port;
+use network::Machine;
 use signal::signal;
 
 /// A cluster, which ends with this.
@@ -34,6 +38,7 @@ pub struct Etcds {
 
 struct Member {
     folder: PathBuf,
+    machine: Machine,
     port: u16,
     /// What it is started with.
     arguments: Vec<String>,
@@ -44,16 +49,21 @@ struct Member {
 impl Etcds {
     /// So many members, with these arguments beside the usual ones.
     pub fn start(count: usize, arguments: &[&str]) -> Etcds {
+        Etcds::start_on(&vec![Machine::Here; count], arguments)
+    }
+
+    /// The same, with a member on each of these machines.
+    pub fn start_on(machines: &[Machine], arguments: &[&str]) -> Etcds {
         let folder = folder();
-        let ports: Vec<_> = (0..count).map(|_| (free_port(), free_port())).collect();
-        let cluster: Vec<String> = ports
-            .iter()
-            .enumerate()
-            .map(|(index, (_, peer))| format!("m{index}=http://127.0.0.1:{peer}"))
-            .collect();
-        let cluster = cluster.join(",");
-        let members = ports.into_iter().enumerate().map(|(index, (port, peer))| {
-            Member::new(folder.path(), index, port, peer, &cluster, arguments)
+        let peers: Vec<u16> = machines.iter().map(|_| free_port()).collect();
+        let all = machines.iter().zip(&peers).enumerate();
+        let cluster = all.map(|(index, (machine, peer))| {
+            format!("m{index}=http://{}:{peer}", machine.address())
+        });
+        let cluster = cluster.collect::<Vec<_>>().join(",");
+        let all = machines.iter().zip(&peers).enumerate();
+        let members = all.map(|(index, (machine, peer))| {
+            Member::new(folder.path(), index, machine, *peer, &cluster, arguments)
         });
         let mut all = Etcds { members: members.collect(), folder };
         for member in &mut all.members {
@@ -67,7 +77,7 @@ impl Etcds {
 
     /// Adds a member that is a learner, and returns its place.
     pub fn add_learner(&mut self) -> usize {
-        let (port, peer, index) = (free_port(), free_port(), self.members.len());
+        let (peer, index) = (free_port(), self.members.len());
         let said = self.ctl(
             0,
             &[
@@ -81,7 +91,8 @@ impl Etcds {
         let cluster = said.lines().find_map(|line| line.strip_prefix("ETCD_INITIAL_CLUSTER="));
         let cluster = cluster.expect("the cluster").trim_matches('"');
         let arguments = ["--initial-cluster-state=existing"];
-        let member = Member::new(self.folder.path(), index, port, peer, cluster, &arguments);
+        let here = Machine::Here;
+        let member = Member::new(self.folder.path(), index, &here, peer, cluster, &arguments);
         self.members.push(member);
         self.members[index].launch();
         // A learner says that it is not healthy.
@@ -95,12 +106,26 @@ impl Etcds {
 
     /// The members as an address names them.
     pub fn places(&self) -> String {
-        let places = self.members.iter().map(|member| format!("127.0.0.1:{}", member.port));
-        places.collect::<Vec<_>>().join(",")
+        self.members.iter().map(Member::place).collect::<Vec<_>>().join(",")
     }
 
     pub fn place(&self, member: usize) -> String {
-        format!("127.0.0.1:{}", self.members[member].port)
+        self.members[member].place()
+    }
+
+    /// Which member leads; `None` where none does for now.
+    pub fn leader(&self) -> Option<usize> {
+        (0..self.members.len()).find(|&member| self.leads(member))
+    }
+
+    /// Whether a member says that it leads.
+    pub fn leads(&self, member: usize) -> bool {
+        let status = self.ask(member, "/v3/maintenance/status", "{}");
+        let id = |name: &str| {
+            let text = status.split_once(&format!("\"{name}\":\""))?.1;
+            text.split_once('"').map(|(id, _)| id.to_owned())
+        };
+        id("leader").is_some_and(|leader| Some(leader) == id("member_id"))
     }
 
     /// Where other members reach a member.
@@ -141,7 +166,7 @@ impl Etcds {
              content-length: {}\r\n\r\n{body}",
             body.len()
         );
-        exchange(self.members[member].port, request.as_bytes())
+        exchange(&self.place(member), request.as_bytes())
     }
 
     /// Ends a member without giving it time to do anything.
@@ -204,11 +229,12 @@ impl Member {
     fn new(
         folder: &Path,
         index: usize,
-        port: u16,
+        machine: &Machine,
         peer: u16,
         cluster: &str,
         more: &[&str],
     ) -> Member {
+        let (port, host) = (free_port(), machine.address());
         let folder = folder.join(format!("m{index}"));
         fs::create_dir_all(&folder).expect("a folder");
         let is_secret = more.iter().any(|argument| argument.starts_with("--cert-file"));
@@ -216,21 +242,27 @@ impl Member {
         let mut arguments = vec![
             format!("--name=m{index}"),
             format!("--data-dir={}", folder.join("data").display()),
-            format!("--listen-client-urls={scheme}://127.0.0.1:{port}"),
-            format!("--advertise-client-urls={scheme}://127.0.0.1:{port}"),
-            format!("--listen-peer-urls=http://127.0.0.1:{peer}"),
-            format!("--initial-advertise-peer-urls=http://127.0.0.1:{peer}"),
+            format!("--listen-client-urls={scheme}://{host}:{port}"),
+            format!("--advertise-client-urls={scheme}://{host}:{port}"),
+            format!("--listen-peer-urls=http://{host}:{peer}"),
+            format!("--initial-advertise-peer-urls=http://{host}:{peer}"),
             format!("--initial-cluster={cluster}"),
             "--logger=zap".to_owned(),
         ];
         arguments.extend(more.iter().map(|argument| (*argument).to_owned()));
-        Member { folder, port, arguments, is_secret, process: None }
+        Member { folder, machine: machine.clone(), port, arguments, is_secret, process: None }
+    }
+
+    fn place(&self) -> String {
+        format!("{}:{}", self.machine.address(), self.port)
     }
 
     fn launch(&mut self) {
         let log = fs::File::options().create(true).append(true).open(self.folder.join("log"));
         let log = log.expect("a log");
-        let process = Command::new("etcd")
+        let process = self
+            .machine
+            .command("etcd")
             .args(&self.arguments)
             .stdin(Stdio::null())
             .stdout(log.try_clone().expect("a log"))
@@ -260,7 +292,7 @@ impl Member {
 
     fn ask(&self, path: &str) -> String {
         let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
-        exchange(self.port, request.as_bytes())
+        exchange(&self.place(), request.as_bytes())
     }
 
     fn kill(&mut self) {
@@ -309,7 +341,7 @@ impl Relay {
     pub fn by_head(place: &str, act: impl Fn(&str, &str) -> Act + Send + Sync + 'static) -> Relay {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("a port").port();
-        let upstream = place.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap_or(0);
+        let upstream = place.to_owned();
         let seen: Arc<Mutex<Vec<String>>> = Arc::default();
         let connections: Arc<AtomicUsize> = Arc::default();
         let count = Arc::clone(&connections);
@@ -318,7 +350,8 @@ impl Relay {
             for stream in listener.incoming().flatten() {
                 count.fetch_add(1, Ordering::SeqCst);
                 let (list, act) = (Arc::clone(&list), Arc::clone(&act));
-                thread::spawn(move || relay(stream, upstream, &list, &*act));
+                let upstream = upstream.clone();
+                thread::spawn(move || relay(stream, &upstream, &list, &*act));
             }
         });
         Relay { port, seen, connections }
@@ -341,7 +374,7 @@ impl Relay {
 
 fn relay(
     mut stream: TcpStream,
-    upstream: u16,
+    upstream: &str,
     seen: &Mutex<Vec<String>>,
     act: &dyn Fn(&str, &str) -> Act,
 ) {
@@ -377,7 +410,7 @@ fn path_of(head: &str) -> &str {
     head.split(' ').nth(1).unwrap_or_default()
 }
 
-fn pass(upstream: u16, request: &str) -> String {
+fn pass(upstream: &str, request: &str) -> String {
     exchange(upstream, request.replacen("\r\n", "\r\nconnection: close\r\n", 1).as_bytes())
 }
 
@@ -401,9 +434,9 @@ fn request(stream: &mut TcpStream) -> Option<Vec<u8>> {
 }
 
 /// What the server answers to a request that closes the connection; empty if it does not.
-fn exchange(port: u16, request: &[u8]) -> String {
+fn exchange(place: &str, request: &[u8]) -> String {
     let mut answer = Vec::new();
-    if let Ok(mut socket) = TcpStream::connect(("127.0.0.1", port)) {
+    if let Ok(mut socket) = TcpStream::connect(place) {
         let _ = socket.set_read_timeout(Some(Duration::from_secs(20)));
         let _ = socket.write_all(request);
         let _ = socket.read_to_end(&mut answer);

@@ -6,6 +6,9 @@ mod folder;
 #[path = "../free_port.rs"]
 #[allow(clippy::duplicate_mod)] // other servers have it, too
 mod free_port;
+#[path = "network.rs"]
+#[allow(clippy::duplicate_mod, dead_code)] // other servers have it, too, and some use a part
+pub mod network;
 #[path = "../signal.rs"]
 #[allow(clippy::duplicate_mod)] // other servers have it, too
 mod signal;
@@ -15,7 +18,7 @@ use std::fs;
 use std::io::{Read, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{panicking, sleep, spawn};
@@ -23,6 +26,7 @@ use std::time::{Duration, Instant};
 
 use folder::folder;
 pub use free_port::free_port;
+use network::Machine;
 use signal::signal;
 
 /// The class path, unless `UIDRING_TEST_ZOOKEEPER_CLASSES` has another: what Debian's package
@@ -41,6 +45,7 @@ pub struct ZooKeepers {
 
 struct Server {
     folder: std::path::PathBuf,
+    machine: Machine,
     port: u16,
     /// Arguments of the virtual machine.
     properties: Vec<String>,
@@ -51,26 +56,31 @@ impl ZooKeepers {
     /// So many servers with these lines in their files beside the usual ones. Those that begin with
     /// `-D` are properties of the virtual machine.
     pub fn start(count: usize, lines: &str) -> ZooKeepers {
+        ZooKeepers::start_on(&vec![Machine::Here; count], lines)
+    }
+
+    /// The same, with a server on each of these machines.
+    pub fn start_on(machines: &[Machine], lines: &str) -> ZooKeepers {
         let folder = folder();
         let mut members = String::new();
-        if count > 1 {
-            for id in 1..=count {
-                let ports = (free_port(), free_port());
-                writeln!(members, "server.{id}=127.0.0.1:{}:{}", ports.0, ports.1).unwrap();
+        if machines.len() > 1 {
+            for (machine, id) in machines.iter().zip(1..) {
+                let (host, ports) = (machine.address(), (free_port(), free_port()));
+                writeln!(members, "server.{id}={host}:{}:{}", ports.0, ports.1).unwrap();
             }
         }
-        let servers = (1..=count).map(|id| {
+        let servers = machines.iter().zip(1_usize..).map(|(machine, id)| {
             let folder = folder.path().join(id.to_string());
             let port = free_port();
             fs::create_dir_all(folder.join("data")).expect("a folder");
             fs::write(folder.join("data/myid"), id.to_string()).expect("an id");
-            let data = folder.join("data").display().to_string();
+            let (host, data) = (machine.address(), folder.join("data").display().to_string());
             let (properties, lines): (Vec<&str>, Vec<&str>) =
                 lines.lines().partition(|line| line.starts_with("-D"));
             let lines = lines.join("\n");
             let file = format!(
                 "tickTime=200\ninitLimit=100\nsyncLimit=25\nmaxSessionTimeout=40000\n\
-                 dataDir={data}\nclientPort={port}\nclientPortAddress=127.0.0.1\n\
+                 dataDir={data}\nclientPort={port}\nclientPortAddress={host}\n\
                  {members}{lines}\n"
             );
             // A line of the test's comes in place of these.
@@ -83,7 +93,7 @@ impl ZooKeepers {
             fs::write(folder.join("zoo.cfg"), format!("{file}{}\n", usual.join("\n")))
                 .expect("a file");
             let properties = properties.into_iter().map(str::to_owned).collect();
-            Server { folder, port, properties, process: None }
+            Server { folder, machine: machine.clone(), port, properties, process: None }
         });
         let mut all = ZooKeepers { servers: servers.collect(), _folder: folder };
         for server in &mut all.servers {
@@ -97,7 +107,7 @@ impl ZooKeepers {
 
     /// The servers as an address names them.
     pub fn places(&self) -> String {
-        let places = self.servers.iter().map(|server| format!("127.0.0.1:{}", server.port));
+        let places = self.servers.iter().map(Server::place);
         places.collect::<Vec<_>>().join(",")
     }
 
@@ -130,8 +140,18 @@ impl ZooKeepers {
 
     /// Which server leads.
     pub fn leader(&self) -> usize {
-        let leads = |server: &Server| server.ask("srvr").contains("Mode: leader");
-        self.servers.iter().position(leads).expect("a server leads")
+        let mut all = 0..self.servers.len();
+        all.find(|&server| self.leads(server)).expect("a server leads")
+    }
+
+    /// Whether a server says that it leads.
+    pub fn leads(&self, server: usize) -> bool {
+        self.servers[server].ask("srvr").contains("Mode: leader")
+    }
+
+    /// A server as an address names it.
+    pub fn place(&self, server: usize) -> String {
+        self.servers[server].place()
     }
 
     /// Waits until a server answers to `srvr` with this text.
@@ -141,18 +161,21 @@ impl ZooKeepers {
 }
 
 impl Server {
+    fn place(&self) -> String {
+        format!("{}:{}", self.machine.address(), self.port)
+    }
+
     fn launch(&mut self) {
         let log = fs::File::options().create(true).append(true).open(self.folder.join("log"));
         let log = log.expect("a log");
-        let process = Command::new("java")
+        let classes = std::env::var_os("UIDRING_TEST_ZOOKEEPER_CLASSES");
+        let process = self
+            .machine
+            .command("java")
             // It tells each word that it is asked.
             .arg("-Dorg.slf4j.simpleLogger.log.org.apache.zookeeper.server.NIOServerCnxn=warn")
-            .args(["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"])
-            .arg("-cp")
-            .arg(
-                std::env::var_os("UIDRING_TEST_ZOOKEEPER_CLASSES")
-                    .unwrap_or_else(|| CLASSES.into()),
-            )
+            .args(["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"])
+            .arg(classes.unwrap_or_else(|| CLASSES.into()))
             .args(&self.properties)
             .arg("org.apache.zookeeper.server.quorum.QuorumPeerMain")
             .arg(self.folder.join("zoo.cfg"))
@@ -182,7 +205,7 @@ impl Server {
     /// What it answers to a four-letter word; empty if it does not.
     fn ask(&self, word: &str) -> String {
         let mut answer = String::new();
-        if let Ok(mut socket) = TcpStream::connect(("127.0.0.1", self.port)) {
+        if let Ok(mut socket) = TcpStream::connect(self.place()) {
             let _ = socket.set_read_timeout(Some(Duration::from_secs(2)));
             let _ = socket.write_all(word.as_bytes());
             let _ = socket.read_to_string(&mut answer);

@@ -112,7 +112,7 @@ fn three_members_keep_the_contract() {
     // What one member confirms, each other reads: also one that was stopped meanwhile, and learns
     // of the write and of the read at one time.
     let stores = [0, 1, 2].map(|member| at(&etcd.place(member)));
-    let leader = (0..3).find(|member| leads(&etcd, *member)).unwrap();
+    let leader = (0..3).find(|member| etcd.leads(*member)).unwrap();
     for round in 0..30 {
         let text = round.to_string();
         let follower = (leader + 1 + round % 2) % 3;
@@ -131,12 +131,6 @@ fn three_members_keep_the_contract() {
         assert_eq!(found.unwrap()[0].as_ref().unwrap().value, text);
         session.end();
     }
-}
-
-fn leads(etcd: &Etcds, member: usize) -> bool {
-    let status = etcd.ask(member, "/v3/maintenance/status", "{}");
-    let number = |name: &str| status.split(name).nth(1).unwrap().split('"').next();
-    number("\"member_id\":\"") == number("\"leader\":\"")
 }
 
 #[test]

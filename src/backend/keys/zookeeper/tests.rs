@@ -11,6 +11,7 @@ use crate::backend::keys::{
 use crate::sync::{sleep, thread};
 
 #[path = "../../../../tests/common/key_servers/zookeeper.rs"]
+#[allow(dead_code)] // each program uses a part
 mod servers;
 
 use servers::{Switch, ZooKeepers};
