@@ -12,6 +12,7 @@ mod folder;
 mod forecast;
 mod full;
 mod gapless;
+mod gapless_with;
 mod midnight;
 mod old_copies;
 mod scopes;

@@ -21,12 +21,15 @@ pub struct Gapless<'a> {
     date: Option<Date>,
 }
 
-/// The kinds of databases, each with a syntax of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(dead_code, reason = "each is that of a feature's transactions")]
-pub(crate) enum Dialect {
+/// The kinds of databases, each with a syntax of its own, for
+/// [`take_with`](crate::series::SeriesGenerator::take_with).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// SQLite.
     Sqlite,
+    /// PostgreSQL. The values of a statement are at `$1`, `$2` and so on.
     Postgres,
+    /// MySQL and MariaDB.
     MySql,
 }
 
@@ -43,6 +46,11 @@ pub(crate) trait Driver {
     /// Runs a statement, in the syntax of its kind of database, and returns its rows. All their
     /// columns are texts.
     async fn rows(&mut self, sql: String, values: Vec<Value>) -> Result<Vec<Texts>, DriverError>;
+
+    /// Fails if the statements do not run in a transaction. Most drivers have a type for one.
+    async fn check_transaction(&mut self) -> Result<(), DriverError> {
+        Ok(())
+    }
 }
 
 impl fmt::Debug for Gapless<'_> {
@@ -68,6 +76,7 @@ impl<'a> Gapless<'a> {
     /// Counts the next number in the transaction of `driver`.
     pub(crate) async fn count(self, mut driver: impl Driver) -> Result<SeriesNumber, SeriesError> {
         let handle = self.handle;
+        driver.check_transaction().await.map_err(|error| self.failed(error))?;
         for _ in 0..MOST_RELOADS {
             let cached = handle.cached_series()?;
             let (version, date, period) = if let Some(date) = self.date {
@@ -335,7 +344,6 @@ impl DialectSyntax {
 }
 
 /// The result of a future that never waits.
-#[cfg(feature = "sqlite")]
 pub(crate) fn without_waiting<T>(future: impl Future<Output = T>) -> Option<T> {
     let mut future = std::pin::pin!(future);
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());

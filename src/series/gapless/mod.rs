@@ -12,8 +12,11 @@ mod rusqlite;
 mod sqlx;
 #[cfg(feature = "postgres")]
 mod tokio_postgres;
+mod with;
 
-pub use count::Gapless;
+pub use count::{Dialect, Gapless};
+pub use with::{SqlValue, count_with, count_with_async};
+
 #[cfg(any(feature = "postgres", feature = "sqlx-0_8", feature = "sqlx-0_9"))]
 use std::pin::Pin;
 
@@ -30,6 +33,9 @@ use crate::series::form::number::SeriesNumber;
 /// | `rusqlite::Transaction` | `sqlite` | a `Result` |
 /// | `sqlx::Transaction` of SQLite, PostgreSQL, MySQL, `Any` | `sqlx-0_8`, `sqlx-0_9` | a future |
 /// | `tokio_postgres::Transaction` | `postgres` | a future |
+///
+/// For all others there are [`take_with`](super::SeriesGenerator::take_with) and
+/// [`take_with_async`](super::SeriesGenerator::take_with_async).
 ///
 /// Any isolation level will do. Where the database finds that transactions stand in each other's
 /// way, it refuses one of them, which is to be rolled back and tried again: PostgreSQL from

@@ -1,7 +1,13 @@
 //! The takes of a [`SeriesGenerator`] in a transaction of the caller's.
 
+use std::error::Error;
+
+use crate::series::error::SeriesError;
 use crate::series::form::date::Date;
-use crate::series::gapless::{Gapless, GaplessTransaction};
+use crate::series::form::number::SeriesNumber;
+use crate::series::gapless::{
+    Dialect, Gapless, GaplessTransaction, SqlValue, count_with, count_with_async,
+};
 use crate::series::generator::SeriesGenerator;
 
 impl SeriesGenerator {
@@ -70,5 +76,121 @@ impl SeriesGenerator {
         date: Date,
     ) -> T::Taken<'a> {
         transaction.count(Gapless::on(&self.handle, date))
+    }
+
+    /// Does what [`take_in`](SeriesGenerator::take_in) does, in a transaction of any driver: `rows`
+    /// runs a statement with values in it, and returns the rows that there are, whose columns are
+    /// all texts or nothing. It is called three to seven times.
+    ///
+    /// The places of values are `$1`, `$2` and so on for PostgreSQL, and `?` for the others. MySQL
+    /// prepares no statement about savepoints, so a statement without values is to be run as it is.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::series::{Dialect, Series, SeriesDefinition, SqlValue};
+    /// # use rusqlite::types::Value;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("uidring.db");
+    /// # let store = uidring::Store::open(&file)?;
+    /// # let series = Series::builder().store(&store).build()?;
+    /// # let definition = SeriesDefinition::new("{yyyy}-{n:5}{check:damm}")?.gapless();
+    /// # let invoices = series.create("invoices", definition)?;
+    /// # let database = rusqlite::Connection::open(&file)?;
+    /// let my_rows = |sql: &str, values: &[SqlValue]| {
+    ///     let mut statement = database.prepare(sql)?;
+    ///     let columns = statement.column_count();
+    ///     let values = values.iter().map(|value| match value {
+    ///         SqlValue::Integer(number) => Value::Integer(*number),
+    ///         SqlValue::Text(text) => Value::Text(text.clone()),
+    ///     });
+    ///     let rows = statement.query_map(rusqlite::params_from_iter(values), |row| {
+    ///         (0..columns).map(|column| row.get(column)).collect()
+    ///     })?;
+    ///     rows.collect::<Result<Vec<_>, rusqlite::Error>>()
+    /// };
+    /// database.execute_batch("BEGIN")?;
+    /// let number = invoices.take_with(Dialect::Sqlite, my_rows)?;
+    /// database.execute_batch("COMMIT")?;
+    /// assert_eq!(number.value(), 1);
+    ///
+    /// let error = invoices.take_with(Dialect::Sqlite, my_rows).unwrap_err();
+    /// # let error = std::error::Error::source(&error).unwrap();
+    /// assert!(error.to_string().starts_with("the connection is not in a transaction"));
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`take_in`](SeriesGenerator::take_in); also [`Transaction`] where the connection is in
+    /// none, before anything is counted. What `rows` returns as an error is its source, of which
+    /// [`is_transient`] knows those of rusqlite, sqlx and tokio-postgres.
+    ///
+    /// [`Transaction`]: crate::series::SeriesError::Transaction
+    /// [`is_transient`]: crate::series::SeriesError::is_transient
+    pub fn take_with<E>(
+        &self,
+        dialect: Dialect,
+        rows: impl FnMut(&str, &[SqlValue]) -> Result<Vec<Vec<Option<String>>>, E>,
+    ) -> Result<SeriesNumber, SeriesError>
+    where
+        E: Into<Box<dyn Error + Send + Sync>>,
+    {
+        count_with(Gapless::now(&self.handle), dialect, rows)
+    }
+
+    /// Does what [`take_with`](SeriesGenerator::take_with) does, for the period of a `date`.
+    ///
+    /// # Errors
+    ///
+    /// As [`take_with`](SeriesGenerator::take_with).
+    pub fn take_with_for<E>(
+        &self,
+        dialect: Dialect,
+        date: Date,
+        rows: impl FnMut(&str, &[SqlValue]) -> Result<Vec<Vec<Option<String>>>, E>,
+    ) -> Result<SeriesNumber, SeriesError>
+    where
+        E: Into<Box<dyn Error + Send + Sync>>,
+    {
+        count_with(Gapless::on(&self.handle, date), dialect, rows)
+    }
+
+    /// Does what [`take_with`](SeriesGenerator::take_with) does, with a function that returns a
+    /// future, one at a time. A connection that such a future borrows mutably has to be behind a
+    /// lock. Roll the transaction back after a future that was dropped: it may have counted.
+    ///
+    /// # Errors
+    ///
+    /// As [`take_with`](SeriesGenerator::take_with).
+    pub async fn take_with_async<F, E>(
+        &self,
+        dialect: Dialect,
+        rows: impl FnMut(String, Vec<SqlValue>) -> F,
+    ) -> Result<SeriesNumber, SeriesError>
+    where
+        F: Future<Output = Result<Vec<Vec<Option<String>>>, E>>,
+        E: Into<Box<dyn Error + Send + Sync>>,
+    {
+        count_with_async(Gapless::now(&self.handle), dialect, rows).await
+    }
+
+    /// Does what [`take_with_async`](SeriesGenerator::take_with_async) does, for the period of a
+    /// `date`.
+    ///
+    /// # Errors
+    ///
+    /// As [`take_with`](SeriesGenerator::take_with).
+    pub async fn take_with_async_for<F, E>(
+        &self,
+        dialect: Dialect,
+        date: Date,
+        rows: impl FnMut(String, Vec<SqlValue>) -> F,
+    ) -> Result<SeriesNumber, SeriesError>
+    where
+        F: Future<Output = Result<Vec<Vec<Option<String>>>, E>>,
+        E: Into<Box<dyn Error + Send + Sync>>,
+    {
+        count_with_async(Gapless::on(&self.handle, date), dialect, rows).await
     }
 }
