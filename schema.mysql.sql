@@ -1,5 +1,5 @@
--- Worker ids, tags and series in a MySQL or MariaDB database, version 4. Tried on MariaDB 10.11.
--- According to the manuals, MySQL since 5.7 and MariaDB since 10.2 will do.
+-- Worker ids, tags and series in a MySQL or MariaDB database, version 4. Tried on MariaDB 10.11
+-- and 11.8, and on MySQL 9.7. By the manuals, MySQL since 5.7 and MariaDB since 10.2 will do.
 --
 -- Like schema.sql and schema.postgres.sql on purpose: each is read and applied alone.
 --

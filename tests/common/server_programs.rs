@@ -47,6 +47,11 @@ pub fn mysql_server() -> PathBuf {
     PathBuf::from(env::var_os("UIDRING_TEST_MYSQL_SERVER").unwrap_or_else(|| "mariadbd".into()))
 }
 
+/// Whether the tests run on MySQL itself, and not on MariaDB.
+pub fn has_mysql_itself() -> bool {
+    mysql_server().ends_with("mysqld")
+}
+
 /// The command with which a server of MySQL's kind makes its folder of data.
 pub fn make_mysql(server: &Path, data: &Path) -> Command {
     let mut command;

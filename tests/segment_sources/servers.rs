@@ -12,7 +12,7 @@ use uidring::segment::PostgresSegments;
 use uidring::segment::{Number, SegmentGenerator, Segments, TagRecord, TinyIdSegments};
 
 use super::*;
-use crate::databases::{Database, OwnServer, Server, TABLES};
+use crate::databases::{Database, OwnServer, Server, TABLES, has_mysql_itself};
 
 /// What has to happen happens within this time, on a busy machine, too.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -343,7 +343,10 @@ on_servers! {
         place.open(Table::TinyId).create("orders", &Tag::new()).unwrap();
         let kept = match server {
             Server::Postgres => "CREATE UNLOGGED TABLE kept AS SELECT * FROM away",
-            Server::MySql => "CREATE TABLE kept ENGINE = MyISAM AS SELECT * FROM away",
+            Server::MySql => {
+                "CREATE TABLE kept LIKE away; INSERT INTO kept SELECT * FROM away; \
+                 ALTER TABLE kept ENGINE = MyISAM"
+            },
         };
         for (table, name) in [
             (Table::Own, "uidring_segment"),
@@ -375,11 +378,15 @@ on_servers! {
             place.run("ALTER TABLE part SET LOGGED");
         } else {
             // All partitions have one engine.
-            place.run(&format!(
-                "ALTER TABLE {name} ENGINE = Aria; ALTER TABLE {name} PARTITION BY KEY ({key})"
-            ));
+            let (engine, parts) = if has_mysql_itself() {
+                ("MyISAM", String::new())
+            } else {
+                ("Aria", format!("; ALTER TABLE {name} PARTITION BY KEY ({key})"))
+            };
+            place.run(&format!("ALTER TABLE {name} ENGINE = {engine}{parts}"));
             let error = text(place.open(Table::Own).load("orders", None));
-            assert!(error.contains("its table uidring_segment has the engine Aria"), "{error}");
+            let told = format!("its table uidring_segment has the engine {engine}");
+            assert!(error.contains(&told), "{error}");
             place.run(&format!("ALTER TABLE {name} ENGINE = InnoDB"));
         }
         assert_eq!(place.open(Table::Own).load("orders", None).unwrap().first, 1001);
@@ -400,10 +407,13 @@ on_servers! {
                 server.run("CREATE USER me; GRANT ALL ON ids.* TO me");
                 server.run(&others::tables(Server::MySql)[0]);
                 server.run("INSERT INTO leaf_alloc (biz_tag, step) VALUES ('orders', 10)");
-                server.run("SET GLOBAL tx_read_only = ON");
+                // MariaDB has both names since 11.1 alone.
+                let transactions = if has_mysql_itself() { "transaction" } else { "tx" };
+                let reads = format!("{transactions}_read_only");
+                server.run(&format!("SET GLOBAL {reads} = ON"));
                 let error = text(open(&server.url(), Table::Leaf).load("orders", None));
                 assert!(error.contains("its transactions only read, as transaction_"), "{error}");
-                server.run("SET GLOBAL tx_read_only = OFF; SET GLOBAL read_only = ON");
+                server.run(&format!("SET GLOBAL {reads} = OFF; SET GLOBAL read_only = ON"));
                 let read_only = "its read_only is on; if it is the primary and may be written \
                                  again, run SET GLOBAL read_only = OFF";
                 let url = server.url().replace("root@", "me@");

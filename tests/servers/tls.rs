@@ -2,7 +2,7 @@
 //! themselves; and TLS at once.
 
 use crate::asking::{each, named, pem};
-use crate::databases::{OwnServer, Server};
+use crate::databases::{OwnServer, Server, has_mysql_itself};
 
 const UNKNOWN: &str = "its authority is not known here; name that in the address by ";
 const OTHER_NAME: &str = "it is for another name than the one in the address; write a name there";
@@ -174,5 +174,6 @@ fn a_certificate_of_mysql_that_calls_itself_an_authority_is_refused_in_words() {
 
 #[cfg(feature = "mysql")]
 fn server_without_tls() -> OwnServer {
-    OwnServer::start_with(Server::MySql, &["--skip-ssl"])
+    let option = if has_mysql_itself() { "--tls-version=" } else { "--skip-ssl" };
+    OwnServer::start_with(Server::MySql, &[option])
 }

@@ -9,7 +9,7 @@
 mod own;
 
 #[allow(unused_imports)]
-pub use own::{OwnServer, free_port, is_root};
+pub use own::{OwnServer, free_port, has_mysql_itself, is_root};
 
 use std::env;
 use std::io::{BufRead, BufReader, Write};
@@ -144,10 +144,11 @@ impl Server {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let (made, now) =
             (MADE.fetch_add(1, Ordering::Relaxed), SystemTime::now().duration_since(UNIX_EPOCH));
+        // A user has the same name, and a user of MySQL no more than 32 characters.
         let name = format!(
-            "uidring_{}_{}_{made}",
+            "uidring_{:x}_{:x}_{made}",
             std::process::id(),
-            now.expect("it is after 1970").as_nanos()
+            now.expect("it is after 1970").as_micros()
         );
         let url = match self {
             Server::Postgres => {

@@ -51,8 +51,9 @@ impl Session for MySqlSession<'_> {
     }
 
     fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Error> {
+        let answer = self.executor.wait(self.connection.exec(sql, parameters(values)))?;
         let rows: Vec<mysql_async::Row> =
-            self.executor.wait(self.connection.exec(sql, parameters(values)))??;
+            answer.map_err(|error| self.denied_or_missing(error.into()))?;
         let row = |row: mysql_async::Row| {
             let columns = row.columns();
             let values = row.unwrap().into_iter().zip(columns.iter());
@@ -78,11 +79,14 @@ impl MySqlSession<'_> {
         // The server gives up on a lock before this side does, so that the error says what is so:
         // on that of a row, and on that of a table, for which it would wait a day.
         let lock_seconds = (seconds / 2).max(1);
+        // MariaDB since 11.6.2 gives up at once on a row that changes while it waits for the lock,
+        // so that of several starts one alone succeeds.
         self.batch(&format!(
             "SET SESSION wait_timeout = {seconds}, SESSION lock_wait_timeout = {lock_seconds}, \
              SESSION innodb_lock_wait_timeout = {lock_seconds}, SESSION sql_mode = 'TRADITIONAL', \
              SESSION completion_type = 0, SESSION sql_select_limit = {most}, \
-             SESSION group_concat_max_len = 65535",
+             SESSION group_concat_max_len = 65535 \
+             /*M!110602 , SESSION innodb_snapshot_isolation = OFF */",
             most = u64::MAX
         ))?;
         // Of the session, because some proxies do not pass on that of the next transaction.
@@ -122,6 +126,16 @@ impl MySqlSession<'_> {
         let question = "SELECT CONCAT(VERSION(), ' ', @@version_comment)";
         let banner = self.executor.wait(self.connection.query_first::<String, _>(question)).ok()?;
         self.refuse_unsupported(&banner.ok()??)
+    }
+
+    /// MySQL looks for the right to lock rows before it looks for their table, and MariaDB after.
+    fn denied_or_missing(&mut self, error: Error) -> Error {
+        let Error::Denied(_) = error else { return error };
+        let Some(table) = self.schema.tables.first() else { return error };
+        match self.batch(&format!("SELECT 1 FROM {table} WHERE FALSE")) {
+            Err(missing @ Error::MissingTables(_)) => missing,
+            _ => error,
+        }
     }
 
     fn batch(&mut self, sql: &str) -> Result<(), Error> {
