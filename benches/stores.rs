@@ -1,4 +1,5 @@
-//! What stores cost: a start of a generator, a renewal of its lease, and a load of a segment.
+//! What stores cost: a start of a generator, a renewal of its lease, a load of a segment, and on a
+//! database a gapless number, from the begin of a transaction to its commit.
 //!
 //! ```sh
 //! cargo bench -p uidring-benches --features stores --bench stores -- \
@@ -13,9 +14,13 @@
 
 #![allow(clippy::expect_used)] // a bench that cannot go on ends
 
+#[path = "stores/gapless.rs"]
+mod gapless;
+
 use std::env;
 use std::time::{Duration, Instant, SystemTime};
 
+use gapless::Gapless;
 use uidring::registry::{RegistryAdmin, WorkerRegistry};
 use uidring::segment::{SegmentSource, Tag};
 use uidring::store::{StoreRegistry, StoreSegments};
@@ -29,7 +34,9 @@ struct Measured {
     name: String,
     registry: StoreRegistry,
     segments: StoreSegments,
-    times: [Vec<Duration>; 3],
+    /// Where the store is a database.
+    gapless: Option<Gapless>,
+    times: [Vec<Duration>; 4],
 }
 
 fn main() {
@@ -47,11 +54,11 @@ fn main() {
             measure(store);
         }
     }
-    println!("| ms: median, 99 % | start | renewal | load |");
-    println!("|---|---|---|---|");
-    for store in &mut stores {
-        let [start, renewal, load] = &mut store.times;
-        println!("| {} | {} | {} | {} |", store.name, told(start), told(renewal), told(load));
+    println!("| ms: median, 99 % | start | renewal | load | gapless number |");
+    println!("|---|---|---|---|---|");
+    for Measured { name, times, .. } in &mut stores {
+        let [start, renewal, load, gapless] = times.each_mut().map(|times| told(times));
+        println!("| {name} | {start} | {renewal} | {load} | {gapless} |");
     }
 }
 
@@ -60,7 +67,8 @@ fn open(address: &str) -> Measured {
     let registry = store.registry_with(RegistryOptions::new().leased(LEASE)).expect("a registry");
     let segments = store.segments().expect("a source");
     segments.create("bench", &Tag::new()).expect("a tag");
-    Measured { name: store.to_string(), registry, segments, times: Default::default() }
+    let gapless = Gapless::open(&store, address);
+    Measured { name: store.to_string(), registry, segments, gapless, times: Default::default() }
 }
 
 fn measure(store: &mut Measured) {
@@ -82,6 +90,12 @@ fn measure(store: &mut Measured) {
     let since = Instant::now();
     store.segments.load("bench", Some(1000)).expect("a load");
     store.times[2].push(since.elapsed());
+
+    if let Some(gapless) = &mut store.gapless {
+        let since = Instant::now();
+        gapless.count();
+        store.times[3].push(since.elapsed());
+    }
 }
 
 /// The starts of a store, with the times of each kind.
@@ -126,6 +140,9 @@ fn starts(addresses: Vec<String>) {
 }
 
 fn told(times: &mut [Duration]) -> String {
+    if times.is_empty() {
+        return String::new();
+    }
     times.sort_unstable();
     let ms = |time: Duration| time.as_secs_f64() * 1000.0;
     let (median, slow) = (times[times.len() / 2], times[times.len() * 99 / 100]);
