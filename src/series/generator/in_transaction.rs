@@ -84,6 +84,8 @@ impl SeriesGenerator {
     ///
     /// The places of values are `$1`, `$2` and so on for PostgreSQL, and `?` for the others. MySQL
     /// prepares no statement about savepoints, so a statement without values is to be run as it is.
+    /// A SQLite file goes through one copy of SQLite in a process, as [the
+    /// trait](GaplessTransaction) says.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {
