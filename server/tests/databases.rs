@@ -473,6 +473,25 @@ fn goes_by_another_password(server: &databases::OwnServer, change: &str) {
     assert!(!log.contains("Q7"), "{log}");
 }
 
+/// The library's own sentence.
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn another_server_with_the_language_of_postgresql_is_refused() {
+    let database = Kind::Postgres.database();
+    database.run(
+        "CREATE FUNCTION version() RETURNS text LANGUAGE sql AS \
+         $$ SELECT 'PostgreSQL 8.2.23 server protocol using H2 2.3.232 (2024-08-11)' $$",
+    );
+    let url = format!("{},pg_catalog", database.url);
+    for (code, said) in check_and_start(&url, &[]) {
+        assert_eq!(code, Some(1), "{said}");
+        let expected = "it is H2, which speaks as PostgreSQL does, and on which nobody has tried";
+        assert!(said.contains(expected), "{said}");
+        assert!(said.contains("write untried=yes in the address"), "{said}");
+    }
+    Server::start_with(&format!("{url}&untried=yes"), &[]);
+}
+
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn sighup_reads_a_changed_password_of_postgresql() {

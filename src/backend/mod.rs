@@ -42,5 +42,7 @@ pub mod sql;
 pub mod storage_error;
 #[cfg(any(feature = "postgres", feature = "redis", feature = "zookeeper"))]
 mod tls;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "zookeeper"))]
+pub mod unsupported;
 
 pub use storage_error::StorageError;

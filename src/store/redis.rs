@@ -51,7 +51,9 @@
 //! expire: a server may be told another policy at any time.
 //!
 //! A server whose `CONFIG` cannot be called is refused, as that of most that are run for others:
-//! nobody could tell whether it syncs.
+//! nobody could tell whether it syncs. So are servers that speak as Redis does and keep what they
+//! confirm in another way, or not at all, by what they say of themselves: Dragonfly, `KeyDB`,
+//! Garnet, Kvrocks, Pika, Amazon `ElastiCache` and `MemoryDB`, and Upstash.
 //!
 //! While the append-only file is written for the first time after it was switched on, nothing is
 //! kept. From version 7.2 on, `WAITAOF` waits for the end of that. Before, a server says the same
@@ -89,7 +91,7 @@
 //! # What was tried, and what nobody can see
 //!
 //! This was tried with Redis 7.0.15 and 8.0.6, and with Valkey 9.1.2. What is said of other
-//! versions, of `KeyDB` and of Dragonfly rests on their manuals and change logs. Nobody can see
+//! versions, and of other servers, rests on their manuals, change logs and sources. Nobody can see
 //! from here whether the disk keeps what it has synced; whether the files are on a disk at all;
 //! whether somebody other than a Sentinel will put a replica in the master's place; and whether the
 //! files are an old copy.

@@ -41,6 +41,8 @@
 //!   in `4lw.commands.whitelist`, it counts what it writes and no syncs;
 //! * a server with `snapshot.trust.empty=true`, if its admin server tells it;
 //! * a server with `skipACL=yes`, if its admin server tells it, and the address has a user;
+//! * `ClickHouse` Keeper, which `mntr` tells, unless the address says `untried=yes`: nobody has
+//!   tried it;
 //! * a server that only reads, that has no quorum, or that is behind what the process has seen: it
 //!   is as if it were down. An observer serves as well as any other.
 //!

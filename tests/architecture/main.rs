@@ -56,6 +56,7 @@ const MODULE_ORDERS: &[ModuleOrder] = &[
             "pem",
             "tls",
             "address",
+            "unsupported",
             "sql",
             "keys",
         ],

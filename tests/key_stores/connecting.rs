@@ -229,7 +229,7 @@ fn each_error_of_connecting_to_etcd_says_what_to_do() {
             &["not one for the other members", "--listen-client-urls"],
         ),
         (
-            "gRPC alone",
+            "gRPC alone, that of its gateway",
             format!("etcd://{}", bare.place(0)),
             &["no gateway for JSON", "--enable-grpc-gateway"],
         ),

@@ -17,6 +17,25 @@ fn everything_works_with_postgres() {
     works_with(databases::Server::Postgres);
 }
 
+/// The library's own sentence.
+#[cfg(feature = "postgres")]
+#[test]
+#[ignore = "needs a PostgreSQL server"]
+fn another_server_with_the_language_of_postgresql_is_refused() {
+    let (folder, database) = (folder(), databases::Server::Postgres.database());
+    database.run(
+        "CREATE FUNCTION version() RETURNS text LANGUAGE sql AS \
+         $$ SELECT 'PostgreSQL 8.2.23 server protocol using H2 2.3.232 (2024-08-11)' $$",
+    );
+    let url = format!("{},pg_catalog", database.url);
+    let expected = "it is H2, which speaks as PostgreSQL does, and on which nobody has tried";
+    for command in ["take", "tags", "workers", "layout"] {
+        let said = stderr(folder.path(), &[command, "--db", &url], 1);
+        assert!(said.contains(expected), "{said}");
+    }
+    stdout(folder.path(), &["take", "--db", &format!("{url}&untried=yes")]);
+}
+
 #[cfg(feature = "mysql")]
 #[test]
 #[ignore = "needs a MySQL or MariaDB server"]

@@ -16,8 +16,6 @@ mod mysql;
 mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-#[cfg(any(feature = "mysql", feature = "postgres"))]
-mod unsupported;
 
 pub use client::{Call, Client, OnMissing};
 #[cfg(feature = "mysql")]

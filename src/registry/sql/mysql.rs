@@ -72,7 +72,8 @@ use crate::registry::assignment::Fault;
 ///
 /// * TiDB, Vitess and others that speak MySQL's language have locks and isolation of their own, and
 ///   nobody has tried them. They are known by their version and refused, unless the address has
-///   `untried=yes`.
+///   `untried=yes`. So is MySQL NDB Cluster, each of whose SQL nodes has tables of `InnoDB` of its
+///   own. Aurora and Percona Server are taken for MySQL, and nobody has tried them either.
 /// * Group replication, too, refuses one of two conflicting transactions, at its commit.
 /// * Galera and group replication acknowledge a commit when the other nodes have received it, and
 ///   not when they have synced it. A call looks at the settings above only on the node that it is

@@ -63,7 +63,14 @@ use crate::registry::RegistryError;
 ///   theirs, which can stay behind on a connection.
 /// * CockroachDB, YugabyteDB and others that speak PostgreSQL's language have locks and isolation
 ///   of their own, and nobody has tried them. They are known by their `version()` and refused,
-///   unless the address has `untried=yes`.
+///   unless the address has `untried=yes`. Amazon Aurora DSQL is refused in any case.
+/// * Aurora, `AlloyDB`, Supabase, Citus and others that run PostgreSQL's own code are taken for it,
+///   also where the disk below is another, and nobody has tried them either. So is Neon, whose
+///   `fsync` is off, as its commits wait for its safekeepers.
+/// * A database with the extension `bdr`, `pgactive` or `spock` is refused, unless the address has
+///   `untried=yes`: each of its servers takes writes, so that two give the same ids.
+/// * A table is refused whose access method is neither PostgreSQL's `heap` nor Percona's
+///   `tde_heap`.
 ///
 /// # Cost
 ///

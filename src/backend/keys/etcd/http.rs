@@ -153,7 +153,8 @@ fn diagnose(error: ureq::Error, time: Duration, is_secret: bool, is_unsent: bool
 }
 
 const NOT_HTTP: &str = "what it answers is not HTTP; see the address: where etcd has a port for \
-                        gRPC alone, that of its gateway for JSON is in --listen-client-http-urls";
+                        gRPC alone, that of its gateway for JSON is in --listen-client-http-urls; \
+                        what speaks as etcd and has no gateway, as Kine, is none to use";
 const BAD_CERTIFICATE: &str = "see the certificates: name the authority of the server's as ca in \
                                the address, and cert and key if the server wants a certificate";
 

@@ -5,10 +5,10 @@
 
 use redis::{Cmd, Value};
 
-use super::Redis;
 use super::replies::{
     Info, command, number_of_watchers, numbers, ok_or_diagnose, setting, text, unexpected_reply,
 };
+use super::{Redis, unsupported};
 use crate::backend::keys::Error;
 
 /// The settings that are asked for, in this order.
@@ -107,13 +107,8 @@ fn check_kind(info: &Info<'_>) -> Result<(), Error> {
             "it is uidring-server {version}, which gives ids and keeps nothing for others"
         ));
     }
-    if let Some(version) = info.get("dragonfly_version") {
-        return problem(&format!(
-            "it is Dragonfly {version}, which has no append-only file to keep what it confirms"
-        ));
-    }
-    if info.get("executable").is_some_and(|program| program.contains("keydb")) {
-        return problem("it is KeyDB, of which it is not known that it keeps what it confirms");
+    if let Some(server) = unsupported::find(info) {
+        return problem(&server);
     }
     let Some(version) = info.get("redis_version") else {
         return problem("it does not say that it is Redis");
@@ -420,8 +415,6 @@ mod tests {
             ("aof_last_write_status", "err", "its aof_last_write_status is err"),
             ("aof_rewrite_in_progress", "1", "later: it rewrites its append-only file"),
             ("aof_rewrite_scheduled", "1", "later: it rewrites its append-only file"),
-            // As Snapchat/KeyDB#981 has it.
-            ("executable", "/data/keydb-server", "it is KeyDB"),
         ] {
             let problem = problem(of(REDIS, &[(name, value)], &[]));
             assert!(problem.starts_with(message), "{name}:{value}: {problem}");
@@ -443,13 +436,50 @@ mod tests {
         }
     }
 
-    /// As the manuals have it: <https://www.dragonflydb.io/docs/command-reference> and others.
+    /// The first section of `INFO`, as the manuals and the sources have it, and as users show it.
     #[test]
     fn servers_of_another_kind_are_refused() {
-        let dragonfly = "# Server\r\ndragonfly_version:df-v1.21.2\r\nredis_version:7.2.0\r\n\
-                         redis_mode:standalone\r\n";
         for (server, message) in [
-            (dragonfly, "it is Dragonfly df-v1.21.2"),
+            // dragonflydb.io/docs/command-reference.
+            (
+                "# Server\r\ndragonfly_version:df-v1.21.2\r\nredis_version:7.2.0\r\n\
+                 redis_mode:standalone\r\n",
+                "it is Dragonfly df-v1.21.2, which has no append-only file",
+            ),
+            // Snapchat/KeyDB#981.
+            (
+                "# Server\r\nredis_version:6.3.4\r\nredis_mode:standalone\r\n\
+                 executable:/data/keydb-server\r\n",
+                "it is KeyDB, of which it is not known",
+            ),
+            // microsoft/garnet, GarnetInfoMetrics.cs.
+            (
+                "# Server\r\ngarnet_version:1.0.50\r\nos:Unix 6.1.0.25\r\n",
+                "it is Garnet 1.0.50, which",
+            ),
+            // apache/kvrocks, server.cc.
+            (
+                "# Server\r\nversion:2.9.0\r\nkvrocks_version:2.9.0\r\nredis_version:4.0.0\r\n\
+                 git_sha1:f2cbd4c\r\nredis_mode:standalone\r\n",
+                "it is Kvrocks 2.9.0, which",
+            ),
+            // OpenAtomFoundation/pika, pika_admin.cc.
+            ("# Server\r\npika_version:4.0.2\r\nos:Linux 6.1\r\n", "it is Pika 4.0.2, which"),
+            // spryker/spryker-docs, and others that show it.
+            (
+                "# Server\r\nredis_version:7.1.0\r\nredis_mode:standalone\r\n\
+                 os:Amazon ElastiCache\r\nexecutable:-\r\nconfig_file:-\r\n",
+                "it is Amazon ElastiCache, which",
+            ),
+            (
+                "# Server\r\nredis_version:6.2.6\r\nredis_mode:cluster\r\nos:Amazon MemoryDB\r\n",
+                "it is Amazon MemoryDB, which",
+            ),
+            (
+                "# Server\r\nupstash_version:1.13.3\r\nredis_version:6.2.6\r\n\
+                 redis_mode:standalone\r\n",
+                "it is Upstash 1.13.3, which",
+            ),
             (
                 "# Server\r\nredis_version:7.0.0\r\nuidring_version:0.1.0\r\n",
                 "it is uidring-server 0.1.0, which gives ids",

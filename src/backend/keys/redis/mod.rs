@@ -15,6 +15,7 @@ mod durability;
 mod replies;
 mod script;
 mod session;
+mod unsupported;
 
 use std::fmt;
 use std::path::Path;

@@ -14,6 +14,7 @@ use super::connection::Server;
 use crate::backend::address::key_server::server_name;
 use crate::backend::call::Deadline;
 use crate::backend::error::Error;
+use crate::backend::unsupported::{Alternatives, unsupported};
 
 /// The longest answer to a word, and of the admin server.
 const LONGEST: u64 = 1 << 20;
@@ -23,20 +24,32 @@ const ADMIN_CONNECT: Duration = Duration::from_millis(250);
 /// How long an admin server may take to answer. The first answer takes it longest.
 const ADMIN_ANSWER: Duration = Duration::from_secs(2);
 
-/// Refuses a server that may lose what it has confirmed, as far as it tells. A session has been
-/// opened on it, so that it has written something.
+const INSTEAD: Alternatives = Alternatives { spoken: "ZooKeeper", tried: "ZooKeeper itself" };
+/// What `ClickHouse` Keeper does in another way: it has a setting of its own for syncs.
+const KEEPER: &str = "it syncs its log only if its force_sync is true, and loses what its disk has \
+                      not got otherwise";
+
+/// Refuses a server that may lose what it has confirmed, as far as it tells, and one that is no
+/// ZooKeeper unless it `allows_unsupported` ones. A session has been opened on it, so that it has
+/// written something.
 pub fn check(
     server: &Server<'_>,
     admin: u16,
     has_user: bool,
+    allows_unsupported: bool,
     deadline: &Deadline,
 ) -> Result<(), Error> {
+    let counts = four_letter_word(server, "mntr", deadline);
+    let counts = counts.as_ref().ok().map(|answer| Counts::of(answer));
+    if !allows_unsupported && counts.as_ref().is_some_and(Counts::are_of_keeper) {
+        return Err(unsupported("ClickHouse Keeper", KEEPER, &INSTEAD));
+    }
     // A count that was reset a moment ago may be ahead of the other. At the second look it is not.
-    let is_unsynced = || {
+    let is_unsynced_still = || {
         four_letter_word(server, "mntr", deadline)
             .is_ok_and(|answer| Counts::of(&answer).is_unsynced())
     };
-    if is_unsynced() && is_unsynced() {
+    if counts.is_some_and(|counts| counts.is_unsynced()) && is_unsynced_still() {
         return Err(unsynced(server, "writes and syncs nothing, as it does with forceSync=no"));
     }
     let properties = if admin == 0 { None } else { properties(server, admin, deadline) };
@@ -85,6 +98,11 @@ struct Counts<'a>(BTreeMap<&'a str, &'a str>);
 impl Counts<'_> {
     fn of(answer: &str) -> Counts<'_> {
         Counts(answer.lines().filter_map(|line| line.split_once('\t')).collect())
+    }
+
+    /// Whether they are those of `ClickHouse` Keeper, whose versions begin with a letter.
+    fn are_of_keeper(&self) -> bool {
+        self.0.get("zk_version").is_some_and(|version| version.starts_with('v'))
     }
 
     /// Whether it has written to its log, and has synced nothing. With `forceSync=no` it does not
@@ -252,6 +270,24 @@ mod tests {
         assert!(!Counts::of("zk_version\t3.4.13\n").is_unsynced());
         let off = "mntr is not executed because it is not in the whitelist.";
         assert!(!Counts::of(off).is_unsynced());
+    }
+
+    /// By clickhouse.com/docs/guides/sre/keeper/clickhouse-keeper.
+    #[test]
+    fn what_a_server_counts_says_whose_it_is() {
+        for (answer, is_keeper) in [
+            (
+                "zk_version\tv21.11.1.1-prestable-7a4a0b0edef0ad6e0aa662cd3b90c3f4acf796e7\n\
+                 zk_avg_latency\t0\nzk_server_state\tleader\n",
+                true,
+            ),
+            ("zk_version\tv26.7.5.10\nzk_server_state\tstandalone\n", true),
+            ("zk_version\t3.8.0-${mvngit.commit.id}, built on 2024-12-29 17:54 UTC\n", false),
+            ("zk_version\t3.9.6--1, built on 2026-05-11 00:00 UTC\n", false),
+            ("mntr is not executed because it is not in the whitelist.", false),
+        ] {
+            assert_eq!(Counts::of(answer).are_of_keeper(), is_keeper, "{answer}");
+        }
     }
 
     /// What the admin server of ZooKeeper 3.8.0 answers, without most of it.

@@ -39,12 +39,21 @@ const TRUST: Duration = Duration::from_secs(60);
 /// The schemes of addresses without TLS and with it.
 pub const SCHEMES: &[&str] = &["zookeeper", "zookeepers"];
 
+const ONLY_YES: &str = "untried is something else than yes; see the address";
+
 const FORM: Form = Form {
     store: "ZooKeeper",
     schemes: SCHEMES,
     example: "zookeeper://user:password@h1:2181,h2:2181,h3:2181/uidring",
     port: 2181,
-    parameters: &["admin", TLS_PARAMETERS[0], TLS_PARAMETERS[1], TLS_PARAMETERS[2], PASSFILE],
+    parameters: &[
+        "admin",
+        TLS_PARAMETERS[0],
+        TLS_PARAMETERS[1],
+        TLS_PARAMETERS[2],
+        PASSFILE,
+        "untried",
+    ],
 };
 
 /// An ensemble of ZooKeeper, or a single server.
@@ -56,6 +65,8 @@ pub struct ZooKeeper {
     tls: Option<Arc<ClientConfig>>,
     /// The port of the servers' admin servers; 0 if they are not asked.
     admin: u16,
+    /// Whether it may be a server on which nobody has tried this library.
+    allows_unsupported: bool,
     password_file: Option<PasswordFile>,
     renewal: Renewal<ZooKeeper>,
     cluster: ClusterState,
@@ -128,10 +139,24 @@ impl ZooKeeper {
                 ))
             })?,
         };
+        let allows_unsupported = match address.parameter("untried") {
+            None => false,
+            Some("yes") => true,
+            Some(_) => return Err(Error::problem(ONLY_YES)),
+        };
         let base = format!("/{}", address.folder).into();
         let cluster = ClusterState::default();
         let (address, renewal) = (Arc::new(address), Renewal::default());
-        Ok(ZooKeeper { address, base, tls, admin, password_file, renewal, cluster })
+        Ok(ZooKeeper {
+            address,
+            base,
+            tls,
+            admin,
+            allows_unsupported,
+            password_file,
+            renewal,
+            cluster,
+        })
     }
 
     /// The address without the password, and without the folder of the keys.
@@ -211,7 +236,8 @@ impl ZooKeeper {
     fn check(&self, server: &Server<'_>, deadline: &Deadline) -> Result<(), Error> {
         let name = server_name(server.place);
         if !self.cluster.is_checked(&name) {
-            durability::check(server, self.admin, self.address.user.is_some(), deadline)?;
+            let has_user = self.address.user.is_some();
+            durability::check(server, self.admin, has_user, self.allows_unsupported, deadline)?;
             self.cluster.note_checked(name);
         }
         Ok(())

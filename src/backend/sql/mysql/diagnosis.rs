@@ -7,7 +7,6 @@ use crate::backend::sql::diagnosis::{
     BAD_PASSWORD, DOWN, Diagnosis, INTERRUPTED, NO_DATABASE, OVERLOADED, REPLICA,
 };
 use crate::backend::sql::diagnosis::{TlsAdvice, explain};
-use crate::backend::sql::unsupported::{self, UnsupportedServer};
 use crate::support::flat_error::FlatError;
 
 const TLS_ADVICE: TlsAdvice = TlsAdvice {
@@ -118,36 +117,6 @@ pub fn no_plugin() -> Error {
     OTHER_PLUGIN.into_error(FlatError::new("the server asks for ed25519, parsec or another plugin"))
 }
 
-/// Servers that speak MySQL's language, by what they say in `VERSION()` and `@@version_comment`.
-const UNSUPPORTED: &[UnsupportedServer] = &[
-    UnsupportedServer {
-        sign: "tidb",
-        name: "TiDB",
-        why: "under a switch, LOCK IN SHARE MODE locks nothing there",
-    },
-    UnsupportedServer { sign: "vitess", name: "Vitess", why: VITESS },
-    UnsupportedServer { sign: "planetscale", name: "Vitess, of PlanetScale", why: VITESS },
-    // Where its operator has set the version: "Version: 19.0.0 (Git revision ...".
-    UnsupportedServer { sign: "(git revision ", name: "Vitess", why: VITESS },
-    UnsupportedServer { sign: "oceanbase", name: "OceanBase", why: "" },
-    UnsupportedServer { sign: "singlestore", name: "SingleStore", why: "" },
-    UnsupportedServer { sign: "memsql", name: "SingleStore", why: "" },
-    UnsupportedServer { sign: "-tddl-", name: "PolarDB-X", why: "" },
-    UnsupportedServer { sign: "polardb-x", name: "PolarDB-X", why: "" },
-    UnsupportedServer { sign: "starrocks", name: "StarRocks", why: "" },
-    UnsupportedServer { sign: "doris", name: "Apache Doris", why: "" },
-    UnsupportedServer { sign: "clickhouse", name: "ClickHouse", why: "" },
-    UnsupportedServer { sign: "dolt", name: "Dolt", why: "" },
-];
-const VITESS: &str = "its vtgate may send the statements of a transaction to several servers, or \
-                      to a replica, and tells no settings of theirs";
-
-/// The error of a server that is neither MySQL nor MariaDB, by its `banner`.
-pub fn unsupported_server(banner: &str) -> Option<Error> {
-    let UnsupportedServer { name, why, .. } = unsupported::find(banner, UNSUPPORTED)?;
-    Some(unsupported::unsupported(name, why, "MySQL", "MySQL or MariaDB itself, or PostgreSQL"))
-}
-
 /// A replica, or a primary that is being moved.
 const READ_ONLY: Diagnosis = Diagnosis::Later(NO_WRITES);
 pub const NO_WRITES: &str = "its read_only is on; if it is the primary and may be written again, \
@@ -249,39 +218,3 @@ const CODES: &[(u16, Diagnosis)] = &[
     (3169, DOWN), // ER_SESSION_WAS_KILLED
     (4031, DOWN), // ER_CLIENT_INTERACTION_TIMEOUT
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::unsupported_server;
-
-    /// As the servers say it, the version and the comment.
-    #[test]
-    fn a_server_that_is_neither_mysql_nor_mariadb_is_known_by_its_version() {
-        for (banner, name) in [
-            ("9.7.4-2 (Debian)", ""),
-            ("8.0.39 MySQL Community Server - GPL", ""),
-            ("8.0.22-13 Percona Server (GPL), Release '13', Revision '6f7822f'", ""),
-            ("8.0.28 Source distribution", ""),
-            ("10.11.14-MariaDB-0+deb12u2 Debian 12", ""),
-            ("11.8.3-MariaDB-log mariadb.org binary distribution", ""),
-            (
-                "8.0.11-TiDB-v7.5.0 TiDB Server (Apache License 2.0) Community Edition, MySQL 8.0",
-                "TiDB",
-            ),
-            ("5.7.25 TiDB Server (Apache License 2.0) Community Edition", "TiDB"),
-            (
-                "8.0.30-Vitess Version: 19.0.0 (Git revision abc branch 'HEAD') built on Mon",
-                "Vitess",
-            ),
-            ("5.7.9-vitess-10.0.0-SNAPSHOT Version: 10.0.0-SNAPSHOT (Git revision d5)", "Vitess"),
-            ("8.0.22 Version: 10.0.0-SNAPSHOT (Git revision a577cc4da branch 'master')", "Vitess"),
-            ("8.0.31-PlanetScale", "PlanetScale"),
-            ("5.7.25-OceanBase-v4.2.1.0 OceanBase_CE 4.2.1.0", "OceanBase"),
-        ] {
-            let error =
-                unsupported_server(banner).map(|error| format!("{error:?}")).unwrap_or_default();
-            assert_eq!(error.is_empty(), name.is_empty(), "{banner}: {error}");
-            assert!(error.contains(name), "{error}");
-        }
-    }
-}

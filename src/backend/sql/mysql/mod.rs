@@ -3,6 +3,7 @@
 mod diagnosis;
 mod durability;
 mod session;
+mod unsupported;
 
 use std::fmt;
 use std::io;

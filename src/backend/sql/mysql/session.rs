@@ -3,8 +3,8 @@
 use mysql_async::prelude::Queryable;
 use mysql_async::{Column, Conn};
 
-use super::diagnosis::{self, NO_WRITES};
-use super::durability;
+use super::diagnosis::NO_WRITES;
+use super::{durability, unsupported};
 use crate::backend::sql::executor::Executor;
 use crate::backend::sql::{Access, Deadline, Error, Row, Schema, Session, Value, statements};
 
@@ -118,7 +118,7 @@ impl MySqlSession<'_> {
 
     /// The error of a server that is another than MySQL and MariaDB, by its `banner`.
     fn refuse_unsupported(&self, banner: &str) -> Option<Error> {
-        if self.allows_unsupported { None } else { diagnosis::unsupported_server(banner) }
+        if self.allows_unsupported { None } else { unsupported::by_banner(banner) }
     }
 
     /// The same of a server that has just failed.

@@ -6,12 +6,12 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{SslMode, SslNegotiation};
 use tokio_postgres::error::{DbError, SqlState};
 
+use super::unsupported;
 use crate::backend::sql::Error;
 use crate::backend::sql::diagnosis::{
     BAD_PASSWORD, DOWN, Diagnosis, INTERRUPTED, NO_DATABASE, OVERLOADED, REPLICA,
 };
 use crate::backend::sql::diagnosis::{TlsAdvice, explain, tls_error};
-use crate::backend::sql::unsupported::{self, UnsupportedServer};
 use crate::support::flat_error::FlatError;
 
 const TLS_ADVICE: TlsAdvice = TlsAdvice {
@@ -84,6 +84,9 @@ fn diagnose(error: &tokio_postgres::Error) -> Diagnosis {
     let code = db_error.code().code();
     if has_no_role(error) {
         return NO_ROLE;
+    }
+    if let Some(problem) = unsupported::by_message(code, db_error.message()) {
+        return Diagnosis::Unusable(problem);
     }
     // PostgreSQL's own breaches of its protocol are in no call of this library.
     if code == "08P01"
@@ -198,57 +201,6 @@ const POOLERS: &[(&str, Diagnosis)] = &[
     ("backend nodes are down", POOL_WAITS),
 ];
 
-/// Servers that speak PostgreSQL's language, by what they say in `version()`.
-const UNSUPPORTED: &[UnsupportedServer] = &[
-    UnsupportedServer {
-        sign: "cockroachdb",
-        name: "CockroachDB",
-        why: "its advisory locks, under which the tables are made, lock nothing or are missing",
-    },
-    UnsupportedServer {
-        sign: "-yb-",
-        name: "YugabyteDB",
-        why: "unless a switch is set there, READ COMMITTED is another isolation, and advisory \
-              locks are missing",
-    },
-    UnsupportedServer { sign: "redshift", name: "Amazon Redshift", why: "it keeps no key unique" },
-    UnsupportedServer { sign: "greenplum", name: "Greenplum", why: "" },
-    UnsupportedServer { sign: "cloudberry", name: "Cloudberry", why: "" },
-    UnsupportedServer { sign: "opengauss", name: "openGauss", why: "" },
-    UnsupportedServer { sign: "gaussdb", name: "GaussDB", why: "" },
-    UnsupportedServer { sign: "risingwave", name: "RisingWave", why: "" },
-    UnsupportedServer { sign: "materialize", name: "Materialize", why: "" },
-];
-
-/// What to use in their place.
-const TESTED: &str = "PostgreSQL itself, MySQL or MariaDB";
-
-/// The error of a server that is not PostgreSQL, by the `version` that it names at the start
-/// of a connection. A pooler may have a version of its own there.
-pub fn unsupported_by_parameter(version: &str) -> Option<Error> {
-    let UnsupportedServer { name, why, .. } = unsupported::find(version, UNSUPPORTED)?;
-    Some(unsupported::unsupported(name, why, "PostgreSQL", TESTED))
-}
-
-/// The same, by its `version()`.
-pub fn unsupported_server(version: &str) -> Option<Error> {
-    if let Some(error) = unsupported_by_parameter(version) {
-        return Some(error);
-    }
-    // PostgreSQL says "PostgreSQL 15.14 (Debian 15.14-0+deb12u1) on x86_64-pc-linux-gnu, ...".
-    let mut words = version.split_whitespace();
-    let number = (words.next() == Some("PostgreSQL")).then(|| words.next().unwrap_or_default());
-    if number.is_some_and(|number| !number.contains('-') && number.starts_with(is_digit)) {
-        return None;
-    }
-    let name: String = version.chars().take(60).collect();
-    Some(unsupported::unsupported(&format!("no PostgreSQL but {name:?}"), "", "PostgreSQL", TESTED))
-}
-
-fn is_digit(letter: char) -> bool {
-    letter.is_ascii_digit()
-}
-
 /// The server's error codes, and classes of them, by
 /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>. A conflict can show at a
 /// commit, too: SERIALIZABLE looks for some only there.
@@ -290,59 +242,3 @@ const CODES: &[(&str, Diagnosis)] = &[
     ("57P03", DOWN), // cannot_connect_now
     ("57P05", DOWN), // idle_session_timeout
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::{unsupported_by_parameter, unsupported_server};
-
-    /// What CockroachDB calls `crdb_version`, and others `server_version`.
-    #[test]
-    fn a_pooler_may_have_a_version_of_its_own() {
-        for version in ["15.14 (Debian 15.14-0+deb12u1)", "1.18.0/bouncer", "17beta2"] {
-            assert!(unsupported_by_parameter(version).is_none(), "{version}");
-        }
-        for version in ["CockroachDB CCL v22.2.0 (x86_64-pc-linux-gnu)", "11.2-YB-2.20.0.0-b0"] {
-            assert!(unsupported_by_parameter(version).is_some(), "{version}");
-        }
-    }
-
-    /// As the servers say it.
-    #[test]
-    fn a_server_that_is_not_postgresql_is_known_by_its_version() {
-        for (version, name) in [
-            (
-                "PostgreSQL 15.14 (Debian 15.14-0+deb12u1) on x86_64-pc-linux-gnu, compiled by gcc",
-                "",
-            ),
-            (
-                "PostgreSQL 18.1 on x86_64-pc-linux-musl, compiled by gcc (Alpine 14.2.0), 64-bit",
-                "",
-            ),
-            ("PostgreSQL 17beta2 on aarch64-unknown-linux-gnu, compiled by gcc", ""),
-            ("PostgreSQL 11.0, compiled by Visual C++ build 1914, 64-bit", ""),
-            ("PostgreSQL 15.2 (EnterpriseDB Advanced Server 15.2.0) on x86_64-pc-linux-gnu", ""),
-            (
-                "CockroachDB CCL v23.1.11 (x86_64-pc-linux-gnu, built 2023/09/27 01:53:43, go1.19)",
-                "CockroachDB",
-            ),
-            (
-                "PostgreSQL 11.2-YB-2.20.0.0-b0 on x86_64-pc-linux-gnu, compiled by clang",
-                "Yugabyte",
-            ),
-            ("PostgreSQL 15.2-YB-2025.1.0.0-b0 on aarch64-unknown-linux-gnu", "YugabyteDB"),
-            (
-                "PostgreSQL 8.0.2 on i686-pc-linux-gnu, compiled by GCC 3.4.2, Redshift 1.0.12103",
-                "Amazon Redshift",
-            ),
-            ("PostgreSQL 9.5-RisingWave-1.3.0 (abc)", "RisingWave"),
-            ("PostgreSQL 12.1-Another-2.0 on x86_64-pc-linux-gnu", "12.1-Another"),
-            ("CrateDB 5.4.3 (built ab12/NA, Linux 5.15 amd64, OpenJDK 20)", "CrateDB 5.4.3"),
-        ] {
-            let error =
-                unsupported_server(version).map(|error| format!("{error:?}")).unwrap_or_default();
-            assert_eq!(error.is_empty(), name.is_empty(), "{version}: {error}");
-            assert!(error.contains(name), "{error}");
-            assert!(name.is_empty() || error.contains("untried=yes"), "{error}");
-        }
-    }
-}

@@ -2,6 +2,10 @@
 
 use crate::backend::sql::{Error, Schema};
 
+/// Extensions by which several servers each take writes, and tell the others later: those of EDB,
+/// Amazon and pgEdge.
+pub const EACH_WRITES: [&str; 3] = ["bdr", "pgactive", "spock"];
+
 /// What decides whether a commit lasts, and whether one can be made at all. It waits for the
 /// server's own disk at the least, for standbys if there are synchronous ones, and for more if the
 /// operator has asked for more. The tables are those that the search path finds, if they are there,
@@ -14,15 +18,22 @@ pub fn query(schema: &Schema) -> String {
         "SELECT set_config('synchronous_commit', \
          CASE current_setting('synchronous_commit') \
          WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true), \
-         current_setting('fsync', true), \
+         CASE WHEN current_setting('neon.timeline_id', true) <> '' \
+         AND current_setting('synchronous_standby_names', true) = 'walproposer' THEN 'on' \
+         ELSE current_setting('fsync', true) END, \
          (WITH RECURSIVE parts AS (\
          SELECT oid FROM pg_class WHERE oid = ANY (ARRAY[{}]::OID[]) \
          UNION SELECT inhrelid FROM pg_inherits JOIN parts ON inhparent = parts.oid) \
-         SELECT MIN(relkind::TEXT || relpersistence::TEXT || oid::REGCLASS::TEXT) FROM pg_class \
-         WHERE oid IN (SELECT oid FROM parts) AND relkind <> 'p' \
-         AND (relkind <> 'r' OR relpersistence <> 'p')), \
-         current_setting('transaction_read_only'), pg_is_in_recovery(), version()",
-        tables.collect::<Vec<_>>().join(", ")
+         SELECT MIN(relkind::TEXT || CASE WHEN amname IS NULL THEN relpersistence::TEXT \
+         ELSE 'a' || amname::TEXT || ' ' END || pg_class.oid::REGCLASS::TEXT) \
+         FROM pg_class LEFT JOIN pg_am \
+         ON pg_am.oid = relam AND amname NOT IN ('heap', 'tde_heap') \
+         WHERE pg_class.oid IN (SELECT oid FROM parts) AND relkind <> 'p' \
+         AND (relkind <> 'r' OR relpersistence <> 'p' OR amname IS NOT NULL)), \
+         current_setting('transaction_read_only'), pg_is_in_recovery(), version(), \
+         (SELECT MIN(extname::TEXT) FROM pg_extension WHERE extname IN ('{}'))",
+        tables.collect::<Vec<_>>().join(", "),
+        EACH_WRITES.join("', '")
     )
 }
 
@@ -45,6 +56,14 @@ pub fn problem(fsync: Option<&str>, bad_table: Option<&str>) -> Option<String> {
             "its table {table} is a temporary one, which the end of a connection removes; drop it, \
              and see who makes it, such as a pooler that shares connections"
         ),
+        "ra" => {
+            let (method, table) = table.split_once(' ').unwrap_or((table, table));
+            format!(
+                "its table {table} is kept by the access method {method}, which need not keep a \
+                 commit as PostgreSQL's own does; make it anew with USING heap, or, from \
+                 PostgreSQL 15 on, run ALTER TABLE {table} SET ACCESS METHOD heap"
+            )
+        }
         "fp" => format!(
             "its table {table} is on another server, which need not keep a commit; give the \
              address of that one"

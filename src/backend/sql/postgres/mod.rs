@@ -4,6 +4,7 @@ mod diagnosis;
 mod durability;
 mod search_path;
 mod session;
+mod unsupported;
 
 use std::io;
 use std::path::Path;
@@ -214,7 +215,7 @@ impl Database for Postgres {
         };
         let version =
             connection.parameter("crdb_version").or(connection.parameter("server_version"));
-        if let Some(error) = version.and_then(diagnosis::unsupported_by_parameter)
+        if let Some(error) = version.and_then(unsupported::by_parameter)
             && !self.allows_unsupported
         {
             return Err(error);

@@ -8,7 +8,7 @@ use tokio_postgres::error::{Severity, SqlState};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{AsyncMessage, Client, Connection, SimpleQueryMessage};
 
-use super::{diagnosis, durability, search_path};
+use super::{durability, search_path, unsupported};
 use crate::backend::sql::executor::Executor;
 use crate::backend::sql::{Access, Deadline, Error, Row, Schema, Session, Value, statements};
 use crate::sync::{Arc, AtomicBool, Ordering};
@@ -75,6 +75,9 @@ impl Session for PostgresSession<'_> {
         let setting = |column: usize| row?.try_get(column).ok()?;
         if let Some(error) = self.refuse_unsupported(setting(5)) {
             return Err(error);
+        }
+        if let Some(extension) = setting(6).filter(|_| !self.allows_unsupported) {
+            return Err(unsupported::by_extension(extension));
         }
         if let Some(problem) = durability::problem(setting(1), setting(2)) {
             return Err(Error::problem(problem));
@@ -171,7 +174,7 @@ impl PostgresSession<'_> {
 
     /// The error of a server that is another than PostgreSQL by its `version`.
     fn refuse_unsupported(&self, version: Option<&str>) -> Option<Error> {
-        if self.allows_unsupported { None } else { diagnosis::unsupported_server(version?) }
+        if self.allows_unsupported { None } else { unsupported::by_version(version?) }
     }
 
     /// The same of a server that has just failed.

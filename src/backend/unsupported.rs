@@ -1,30 +1,36 @@
-//! Servers that speak the language of a database and are another, on which nobody has tried this
-//! library.
+//! Servers that speak the language of another server, and on which nobody has tried this library.
 
-use super::Error;
+use super::error::Error;
 
 /// A server that is known to be another one.
 pub struct UnsupportedServer {
     /// What it has in what it says of itself, in small letters.
     pub sign: &'static str,
     pub name: &'static str,
-    /// What it does in another way, as a sentence about it; empty where that is not known.
+    /// What it does in another way, as a sentence about it.
     pub why: &'static str,
 }
 
+/// What a server speaks as, and what to use in its place.
+pub struct Alternatives {
+    pub spoken: &'static str,
+    pub tried: &'static str,
+}
+
 /// Finds it among the `servers`, by the `banner` in which the server names itself.
+#[cfg(any(feature = "mysql", feature = "postgres"))]
 pub fn find<'a>(banner: &str, servers: &'a [UnsupportedServer]) -> Option<&'a UnsupportedServer> {
     let banner = banner.to_lowercase();
     servers.iter().find(|other| banner.contains(other.sign))
 }
 
-/// The error of a server with this `name`, which speaks as a `database` does, and `tested` are the
-/// servers to use.
-pub fn unsupported(name: &str, why: &str, database: &str, tested: &str) -> Error {
+/// The error of a server with this `name`. It is not known `why` it may be unfit if that is empty.
+pub fn unsupported(name: &str, why: &str, instead: &Alternatives) -> Error {
     let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+    let Alternatives { spoken, tried } = instead;
     Error::problem(format!(
-        "it is {name}, which speaks as {database} does, and on which nobody has tried whether ids \
-         stay unique{why}; use {tested}, or another store; or try it out yourself, with many \
+        "it is {name}, which speaks as {spoken} does, and on which nobody has tried whether ids \
+         stay unique{why}; use {tried}, or another store; or try it out yourself, with many \
          programs that are killed and a server that is, too, and write untried=yes in the address"
     ))
 }
