@@ -15,6 +15,8 @@ mod asking;
 mod connecting;
 #[cfg(any(feature = "mysql-common-0_37", feature = "postgres-types-0_2"))]
 mod integrations;
+#[cfg(all(unix, feature = "mysql"))]
+mod mysql_9;
 #[cfg(unix)]
 mod passwords;
 #[cfg(feature = "postgres")]

@@ -75,7 +75,7 @@ impl OwnServer {
         tls: Option<Vec<String>>,
         program: PathBuf,
     ) -> OwnServer {
-        let options = options.iter().map(|option| (*option).to_owned()).collect();
+        let options: Vec<_> = options.iter().map(|option| (*option).to_owned()).collect();
         let dir = folder();
         let port = free_port();
         let data = dir.path().join("data");
@@ -88,7 +88,9 @@ impl OwnServer {
                 .args(["-U", "postgres", "-A", "trust", "--no-sync", "-D"])
                 .arg(&data)),
             // In the system's temporary directory, another server that starts deletes its files.
-            Server::MySql => run(make_mysql(&program, &data).env("TMPDIR", dir.path())),
+            Server::MySql => run(make_mysql(&program, &data)
+                .env("TMPDIR", dir.path())
+                .args(options.iter().filter(|option| is_of_data(option)))),
         }
         let mut server = OwnServer { kind, dir, port, process: None, options, tls, program };
         server.write_certificate();
@@ -307,6 +309,11 @@ impl Drop for OwnServer {
         }
         self.crash();
     }
+}
+
+/// Whether MySQL keeps to what it was told when it made its data.
+fn is_of_data(option: &str) -> bool {
+    option.starts_with("--lower-case-table-names")
 }
 
 impl Server {
