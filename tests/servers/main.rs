@@ -11,6 +11,8 @@ mod databases;
 
 #[cfg(unix)]
 mod asking;
+#[cfg(all(unix, feature = "series"))]
+mod behind_proxies;
 #[cfg(unix)]
 mod connecting;
 #[cfg(any(feature = "mysql-common-0_37", feature = "postgres-types-0_2"))]

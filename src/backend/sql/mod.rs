@@ -134,6 +134,13 @@ pub mod now {
     pub const MYSQL: &str = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)";
 }
 
+/// How a query of PostgreSQL begins. Pgpool-II has a standby answer queries, also within a
+/// transaction that has written nothing so far, and a standby that lags does not know what was given
+/// last. What calls a volatile function goes to the primary. PostgreSQL calls none in a part of a
+/// query that the rest does not use.
+#[cfg(any(feature = "series", feature = "postgres"))]
+pub const FRESH: &str = "WITH fresh AS (SELECT clock_timestamp()) ";
+
 /// A database, and how to connect to it.
 pub trait Database: Clone + Debug + Send + Sync + 'static {
     const DIALECT: Dialect;

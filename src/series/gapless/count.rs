@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::backend::sql::{Value, now};
+use crate::backend::sql::{FRESH, Value, now};
 use crate::series::error::SeriesError;
 use crate::series::form::date::Date;
 use crate::series::form::number::SeriesNumber;
@@ -122,13 +122,13 @@ impl<'a> Gapless<'a> {
         let syntax = DialectSyntax::of(driver.dialect());
         let name = || vec![counter.series.into()];
         let sql = syntax.translate(
-            "SELECT {text}name), {text}time_zone), {text}fiscal_month), {text}gapless), \
+            "{fresh}SELECT {text}name), {text}time_zone), {text}fiscal_month), {text}gapless), \
              {text}closed_before), {text}revision), {text}created) FROM uidring_series \
              WHERE name = ?",
         );
         let series = driver.rows(sql, name()).await.map_err(|error| self.failed(error))?;
         let sql = syntax.translate(
-            "SELECT {text}series), {text}version), {text}pattern), {text}step), \
+            "{fresh}SELECT {text}series), {text}version), {text}pattern), {text}step), \
              {text}first_number), {text}begins) FROM uidring_series_version WHERE series = ? \
              ORDER BY version",
         );
@@ -282,6 +282,7 @@ impl DialectSyntax {
                     ("{lock}", ""),
                     ("{if there}", ON_CONFLICT),
                     ("{returning}", RETURNING),
+                    ("{fresh}", ""),
                     ("{now}", now::SQLITE),
                 ],
                 as_text: " AS TEXT)",
@@ -296,6 +297,7 @@ impl DialectSyntax {
                     ("{lock}", "FOR SHARE OF uidring_series"),
                     ("{if there}", ON_CONFLICT),
                     ("{returning}", RETURNING),
+                    ("{fresh}", FRESH),
                     ("{now}", now::POSTGRES),
                 ],
                 as_text: " AS TEXT)",
@@ -309,6 +311,7 @@ impl DialectSyntax {
                     ("{lock}", "LOCK IN SHARE MODE"),
                     ("{if there}", "ON DUPLICATE KEY UPDATE"),
                     ("{returning}", ""),
+                    ("{fresh}", ""),
                     ("{now}", now::MYSQL),
                 ],
                 as_text: " AS CHAR)",

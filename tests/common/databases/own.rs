@@ -11,6 +11,7 @@ mod free_port;
 mod server_programs;
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -100,6 +101,45 @@ impl OwnServer {
                 .expect("a database is made");
         }
         server
+    }
+
+    /// Another server that begins with what this one has now, with more arguments to its program.
+    /// This one is stopped meanwhile.
+    pub fn copy(&mut self, options: &[&str]) -> OwnServer {
+        self.copy_data(options, || Ok(()))
+    }
+
+    /// The same. What is done `then` is not in the copy.
+    fn copy_data(&mut self, options: &[&str], then: impl FnOnce() -> io::Result<()>) -> OwnServer {
+        self.crash();
+        let dir = folder();
+        run(Command::new("cp").arg("-a").arg(self.dir.path().join("data")).arg(dir.path()));
+        if is_root() {
+            run(Command::new("chown").arg(self.kind.user()).arg(dir.path()));
+        }
+        then().expect("it is done");
+        self.launch();
+        let mut copy = OwnServer {
+            kind: self.kind,
+            dir,
+            port: free_port(),
+            process: None,
+            options: options.iter().map(|option| (*option).to_owned()).collect(),
+            tls: None,
+            mysql_9: self.mysql_9.clone(),
+        };
+        copy.launch();
+        copy
+    }
+
+    /// A standby of PostgreSQL, which gets each commit this much later.
+    pub fn standby(&mut self, late: Duration) -> OwnServer {
+        let signal = self.data_file("standby.signal");
+        fs::write(&signal, "").expect("a file");
+        let late = format!("recovery_min_apply_delay={}", late.as_millis());
+        let primary = format!("primary_conninfo=host=127.0.0.1 port={} user=postgres", self.port);
+        // The copy is made before this one starts again.
+        self.copy_data(&["-c", &late, "-c", &primary], || fs::remove_file(&signal))
     }
 
     pub fn port(&self) -> u16 {

@@ -10,7 +10,9 @@ use tokio_postgres::{AsyncMessage, Client, Connection, SimpleQueryMessage};
 
 use super::{durability, search_path, unsupported};
 use crate::backend::sql::executor::Executor;
-use crate::backend::sql::{Access, Deadline, Error, Row, Schema, Session, Value, statements};
+use crate::backend::sql::{
+    Access, Deadline, Error, FRESH, Row, Schema, Session, Value, statements,
+};
 use crate::sync::{Arc, AtomicBool, Ordering};
 
 /// A connection during a call.
@@ -137,7 +139,8 @@ impl Session for PostgresSession<'_> {
 
     fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Error> {
         // Not prepared: a pooler may give each transaction another connection.
-        let rows = self.wait(self.client.query_typed(&numbered(sql), &typed(values)))?;
+        let sql = format!("{FRESH}{}", numbered(sql));
+        let rows = self.wait(self.client.query_typed(&sql, &typed(values)))?;
         rows.iter().map(row).collect()
     }
 
