@@ -14,6 +14,7 @@ use uidring::{Layout, RegistryOptions, Store};
 
 use crate::databases::{OwnServer, Server};
 use crate::proxies::{PgBouncer, Pgpool};
+use crate::read_splitter::{Split, split_reads};
 
 const PROGRAMS: u64 = 6;
 const ROUNDS: u64 = 8;
@@ -165,11 +166,45 @@ fn pgpool_with_a_standby_that_lags_asks_the_primary() {
         (Duration::from_millis(300), "allow_sql_comments = on\nmemory_cache_enabled = on"),
     ] {
         let mut server = with_documents();
-        println!("{late:?}, {lines}");
         let standby = server.standby(late);
         let pgpool = Pgpool::start(&server, &standby, lines);
         let address = pgpool.url();
         nothing_comes_twice(&address);
         documents_have_all_numbers_once(&address, &server);
     }
+}
+
+/// The replica has what the primary had when the programs started.
+#[test]
+#[ignore = "needs MariaDB's server"]
+fn a_proxy_that_has_a_replica_answer_queries_outside_of_transactions_asks_the_primary() {
+    let mut server = OwnServer::start(Server::MySql);
+    let replica = server.copy(&[]);
+    let address = split_reads(&server.url(), replica.port(), Split::Outside);
+    nothing_comes_twice(&address);
+    assert_eq!(replica.run("SHOW TABLES"), "");
+}
+
+/// Also where the two are one, which tells of commits alone.
+#[test]
+#[ignore = "needs MariaDB's server"]
+fn a_proxy_that_has_another_connection_answer_queries_of_a_transaction_is_refused() {
+    let mut server = OwnServer::start(Server::MySql);
+    let store = Store::open(server.url()).unwrap();
+    leased(&store).assign(&request()).unwrap();
+    let replica = server.copy(&[]);
+    let tables = server.run("SELECT * FROM uidring_layout");
+    for replica in [replica.port(), server.port()] {
+        for split in [Split::All, Split::AllButLocks] {
+            for text in refusals(&split_reads(&server.url(), replica, split)) {
+                let remedy = "it is behind a proxy that has another connection answer the queries \
+                              of a transaction, where what was given last may be missing; have \
+                              the proxy keep a transaction on one connection to the primary, as \
+                              ProxySQL does with transaction_persistent = 1, or give the address \
+                              of the primary itself";
+                assert!(text.contains(remedy), "{split:?}: {text}");
+            }
+        }
+    }
+    assert_eq!(server.run("SELECT * FROM uidring_layout"), tables);
 }

@@ -25,6 +25,9 @@ mod passwords;
 mod pooler;
 #[cfg(all(unix, feature = "postgres"))]
 mod proxies;
+#[cfg(all(unix, feature = "series"))]
+#[path = "../common/read_splitter.rs"]
+mod read_splitter;
 #[cfg(unix)]
 mod registries;
 #[cfg(unix)]

@@ -85,9 +85,10 @@ impl MySqlSession<'_> {
             "SET SESSION wait_timeout = {seconds}, SESSION lock_wait_timeout = {lock_seconds}, \
              SESSION innodb_lock_wait_timeout = {lock_seconds}, SESSION sql_mode = 'TRADITIONAL', \
              SESSION completion_type = 0, SESSION sql_select_limit = {most}, \
-             SESSION group_concat_max_len = 65535 \
+             SESSION group_concat_max_len = 65535, {mark} \
              /*M!110602 , SESSION innodb_snapshot_isolation = OFF */",
-            most = u64::MAX
+            most = u64::MAX,
+            mark = durability::MARK
         ))?;
         // Of the session, because some proxies do not pass on that of the next transaction.
         self.batch("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
@@ -103,7 +104,10 @@ impl MySqlSession<'_> {
         if let Some(error) = self.refuse_unsupported(&setting(6)) {
             return Err(error);
         }
-        let kinds = self.schema.tables.iter().zip(8..).map(|(table, at)| (*table, setting(at)));
+        if setting(8) != "1" {
+            return Err(Error::problem(durability::NO_MARK));
+        }
+        let kinds = self.schema.tables.iter().zip(9..).map(|(table, at)| (*table, setting(at)));
         let kinds: Vec<_> = kinds.collect();
         if let Some(problem) = durability::problem([0, 1, 2, 3, 4, 5].map(setting), &kinds) {
             return Err(Error::problem(problem));
