@@ -158,7 +158,7 @@ fn pgbouncer_by_statement_is_refused() {
 /// Each query that may go to the standby goes there, also within transactions.
 #[test]
 #[ignore = "needs a PostgreSQL server, and pgpool"]
-fn pgpool_with_a_standby_that_lags_asks_the_primary() {
+fn postgresql_behind_pgpool_with_a_standby_that_lags_is_asked_at_the_primary() {
     for (late, lines) in [
         (Duration::from_secs(3600), ""),
         (Duration::from_millis(300), "statement_level_load_balance = on"),
@@ -177,9 +177,9 @@ fn pgpool_with_a_standby_that_lags_asks_the_primary() {
 /// The replica has what the primary had when the programs started.
 #[test]
 #[ignore = "needs MariaDB's server"]
-fn a_proxy_that_has_a_replica_answer_queries_outside_of_transactions_asks_the_primary() {
+fn mysql_behind_a_proxy_that_has_a_replica_answer_other_queries_is_asked_at_the_primary() {
     let mut server = OwnServer::start(Server::MySql);
-    let replica = server.copy(&[]);
+    let replica = server.copy();
     let address = split_reads(&server.url(), replica.port(), Split::Outside);
     nothing_comes_twice(&address);
     assert_eq!(replica.run("SHOW TABLES"), "");
@@ -188,11 +188,11 @@ fn a_proxy_that_has_a_replica_answer_queries_outside_of_transactions_asks_the_pr
 /// Also where the two are one, which tells of commits alone.
 #[test]
 #[ignore = "needs MariaDB's server"]
-fn a_proxy_that_has_another_connection_answer_queries_of_a_transaction_is_refused() {
+fn mysql_behind_a_proxy_that_has_another_connection_answer_queries_is_refused() {
     let mut server = OwnServer::start(Server::MySql);
     let store = Store::open(server.url()).unwrap();
     leased(&store).assign(&request()).unwrap();
-    let replica = server.copy(&[]);
+    let replica = server.copy();
     let tables = server.run("SELECT * FROM uidring_layout");
     for replica in [replica.port(), server.port()] {
         for split in [Split::All, Split::AllButLocks] {

@@ -23,6 +23,8 @@ mod mysql_9;
 mod passwords;
 #[cfg(feature = "postgres")]
 mod pooler;
+#[cfg(all(unix, feature = "series"))]
+mod postgres_settings;
 #[cfg(all(unix, feature = "postgres"))]
 mod proxies;
 #[cfg(all(unix, feature = "series"))]

@@ -163,14 +163,17 @@ impl<D: Database> Client<D> {
             Ok(end?)
         };
         let mut result = Ok(());
+        self.with_session(call.schema, deadline, &mut |session| result = transact(session))?;
+        let Err(Fault::Database(Error::MissingTables(cause))) = &mut result else { return result };
+        if call.schema.sql.is_empty() || !D::CREATES_TABLES {
+            return result;
+        }
+        // By another connection: with Pgpool-II, what is sent soon after an error is lost.
+        let mut cause = cause.take();
         self.with_session(call.schema, deadline, &mut |session| {
-            result = transact(session);
-            if let Err(Fault::Database(Error::MissingTables(cause))) = &mut result {
-                let cause = cause.take();
-                result = self.ensure_tables(session, call.schema, deadline, missing, cause);
-                if result.is_ok() && !is_dry {
-                    result = transact(session);
-                }
+            result = self.ensure_tables(session, call.schema, deadline, missing, cause.take());
+            if result.is_ok() && !is_dry {
+                result = transact(session);
             }
         })?;
         result
@@ -249,12 +252,8 @@ impl<D: Database> Client<D> {
         missing: &OnMissing<'_, E>,
         cause: Option<Cause>,
     ) -> Result<(), Fault<E>> {
-        if schema.sql.is_empty() || !D::CREATES_TABLES {
-            return Err(Error::MissingTables(cause).into());
-        }
         let seen = lock(&self.seen).clone();
         let had_them = !seen.is_empty();
-        session.roll_back()?;
         let mut there = existing_tables::<D>(session)?;
         // Another process may be about to make the others, unless this one has had them.
         let patience = CREATION_TIME.min(deadline.timeout / 2);

@@ -137,7 +137,8 @@ pub mod now {
 /// How a query of PostgreSQL begins. Pgpool-II has a standby answer queries, also within a
 /// transaction that has written nothing so far, and a standby that lags does not know what was given
 /// last. What calls a volatile function goes to the primary. PostgreSQL calls none in a part of a
-/// query that the rest does not use.
+/// query that the rest does not use; but beside one it finds no smallest or largest value in an
+/// index, unless the query for that is a part as well.
 #[cfg(any(feature = "series", feature = "postgres"))]
 pub const FRESH: &str = "WITH fresh AS (SELECT clock_timestamp()) ";
 

@@ -235,7 +235,8 @@ fn check_identity<D: Tables>(
 pub(super) fn last_assigned<D: Tables>(
     transaction: &mut Transaction<'_>,
 ) -> Result<Option<SystemTime>, Error> {
-    let row = rows::<D>(transaction, "SELECT MAX(launch_date) FROM {workers}", &[])?.pop();
+    let sql = "SELECT (SELECT MAX(launch_date) FROM {workers})";
+    let row = rows::<D>(transaction, sql, &[])?.pop();
     Ok(match row.as_deref() {
         Some([Value::Int(ms)]) => from_unix_ms((*ms).into()),
         _ => None,
@@ -327,8 +328,8 @@ fn first_end<D: Tables>(
     ids: &RangeInclusive<u64>,
 ) -> Result<Option<SystemTime>, Error> {
     // As in `find_free`, the index has the leased ids.
-    let sql = "SELECT MIN(lease_until) FROM {workers} \
-               WHERE reserved_until IS NOT NULL AND lease_until > {now} AND id + 0 BETWEEN ? AND ?";
+    let sql = "SELECT (SELECT MIN(lease_until) FROM {workers} WHERE reserved_until IS NOT NULL \
+               AND lease_until > {now} AND id + 0 BETWEEN ? AND ?)";
     let row = rows::<D>(transaction, sql, &[(*ids.start()).into(), (*ids.end()).into()])?.pop();
     Ok(match row.as_deref() {
         Some([Value::Int(ms)]) => from_unix_ms((*ms).into()),

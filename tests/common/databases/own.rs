@@ -11,7 +11,6 @@ mod free_port;
 mod server_programs;
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -103,43 +102,51 @@ impl OwnServer {
         server
     }
 
-    /// Another server that begins with what this one has now, with more arguments to its program.
-    /// This one is stopped meanwhile.
-    pub fn copy(&mut self, options: &[&str]) -> OwnServer {
-        self.copy_data(options, || Ok(()))
+    /// Another server that begins with what this one has now. This one is stopped meanwhile.
+    pub fn copy(&mut self) -> OwnServer {
+        self.crash();
+        let copy = self.copied(&[], copy_folder);
+        self.launch();
+        copy.launched()
     }
 
-    /// The same. What is done `then` is not in the copy.
-    fn copy_data(&mut self, options: &[&str], then: impl FnOnce() -> io::Result<()>) -> OwnServer {
-        self.crash();
+    /// The same. What copies the folder of data, from one path to another, is told by the test,
+    /// and this one goes on.
+    pub fn copy_running(&self, copy: impl FnOnce(&Path, &Path)) -> OwnServer {
+        self.copied(&[], copy).launched()
+    }
+
+    fn copied(&self, options: &[&str], copy: impl FnOnce(&Path, &Path)) -> OwnServer {
         let dir = folder();
-        run(Command::new("cp").arg("-a").arg(self.dir.path().join("data")).arg(dir.path()));
         if is_root() {
             run(Command::new("chown").arg(self.kind.user()).arg(dir.path()));
         }
-        then().expect("it is done");
-        self.launch();
-        let mut copy = OwnServer {
+        copy(&self.dir.path().join("data"), &dir.path().join("data"));
+        OwnServer {
             kind: self.kind,
             dir,
             port: free_port(),
             process: None,
             options: options.iter().map(|option| (*option).to_owned()).collect(),
             tls: None,
-            mysql_9: self.mysql_9.clone(),
-        };
-        copy.launch();
-        copy
+            program: self.program.clone(),
+        }
+    }
+
+    fn launched(mut self) -> OwnServer {
+        self.launch();
+        self
     }
 
     /// A standby of PostgreSQL, which gets each commit this much later.
     pub fn standby(&mut self, late: Duration) -> OwnServer {
-        let signal = self.data_file("standby.signal");
-        fs::write(&signal, "").expect("a file");
         let late = format!("recovery_min_apply_delay={}", late.as_millis());
         let primary = format!("primary_conninfo=host=127.0.0.1 port={} user=postgres", self.port);
-        // The copy is made before this one starts again.
-        self.copy_data(&["-c", &late, "-c", &primary], || fs::remove_file(&signal))
+        self.crash();
+        let standby = self.copied(&["-c", &late, "-c", &primary], copy_folder);
+        fs::write(standby.data_file("standby.signal"), "").expect("a file");
+        self.launch();
+        standby.launched()
     }
 
     pub fn port(&self) -> u16 {
@@ -201,6 +208,8 @@ impl OwnServer {
                 let mut command = as_server_user(self.kind, &self.program);
                 command.arg("-D").arg(data).arg("-k").arg(dir).args(["-p", &self.port.to_string()]);
                 command.args(["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200"]);
+                // The default of older versions is md5.
+                command.args(["-c", "password_encryption=scram-sha-256"]);
                 command
             }
             Server::MySql => {
@@ -340,6 +349,10 @@ impl OwnServer {
             }
         }
     }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    run(Command::new("cp").arg("-a").arg(from).arg(to));
 }
 
 impl Drop for OwnServer {

@@ -6,21 +6,54 @@ use crate::backend::sql::{Error, Schema};
 /// Amazon and pgEdge.
 pub const EACH_WRITES: [&str; 3] = ["bdr", "pgactive", "spock"];
 
+/// Settings that let a server forget a commit, with the value that does, and what is said of it.
+const UNSAFE: [(&str, &str, &str); 4] = [
+    (
+        "fsync",
+        "off",
+        "its fsync is off, so that a power failure could take ids back that have been given; \
+         run ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()",
+    ),
+    (
+        "data_sync_retry",
+        "on",
+        "its data_sync_retry is on, so that it goes on after its disk has failed to write, and \
+         could take ids back that have been given; run ALTER SYSTEM SET data_sync_retry = off, \
+         and restart it",
+    ),
+    (
+        "ignore_invalid_pages",
+        "on",
+        "its ignore_invalid_pages is on, so that its start after a crash could leave out ids that \
+         have been given; run ALTER SYSTEM SET ignore_invalid_pages = off, and restart it",
+    ),
+    (
+        "zero_damaged_pages",
+        "on",
+        "its zero_damaged_pages is on, so that it reads a damaged page as an empty one, without \
+         the ids that have been given; set that to off where it was set: by ALTER ROLE, ALTER \
+         DATABASE or ALTER SYSTEM, or in the address",
+    ),
+];
+
 /// What decides whether a commit lasts, and whether one can be made at all. It waits for the
 /// server's own disk at the least, for standbys if there are synchronous ones, and for more if the
 /// operator has asked for more. The tables are those that the search path finds, if they are there,
 /// with all partitions, and all tables that inherit from them. The first of them that is no table,
-/// or is not logged, is returned behind its kind and its persistence. Servers that only speak
-/// PostgreSQL's language may have no setting of the name fsync.
+/// or is not logged, is returned behind its kind and its persistence. Older servers, and those that
+/// only speak PostgreSQL's language, do not have each setting.
 pub fn query(schema: &Schema) -> String {
     let tables = schema.tables.iter().map(|table| format!("to_regclass('{table}')"));
+    let unsafe_settings = UNSAFE.iter().map(|(name, value, _)| {
+        format!("WHEN current_setting('{name}', true) = '{value}' THEN '{name}' ")
+    });
     format!(
         "SELECT set_config('synchronous_commit', \
          CASE current_setting('synchronous_commit') \
          WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true), \
          CASE WHEN current_setting('neon.timeline_id', true) <> '' \
-         AND current_setting('synchronous_standby_names', true) = 'walproposer' THEN 'on' \
-         ELSE current_setting('fsync', true) END, \
+         AND current_setting('synchronous_standby_names', true) = 'walproposer' THEN NULL \
+         {}END, \
          (WITH RECURSIVE parts AS (\
          SELECT oid FROM pg_class WHERE oid = ANY (ARRAY[{}]::OID[]) \
          UNION SELECT inhrelid FROM pg_inherits JOIN parts ON inhparent = parts.oid) \
@@ -32,19 +65,17 @@ pub fn query(schema: &Schema) -> String {
          AND (relkind <> 'r' OR relpersistence <> 'p' OR amname IS NOT NULL)), \
          current_setting('transaction_read_only'), pg_is_in_recovery(), version(), \
          (SELECT MIN(extname::TEXT) FROM pg_extension WHERE extname IN ('{}'))",
+        unsafe_settings.collect::<String>(),
         tables.collect::<Vec<_>>().join(", "),
         EACH_WRITES.join("', '")
     )
 }
 
 /// What is wrong with a server that answers so to [`query`].
-pub fn problem(fsync: Option<&str>, bad_table: Option<&str>) -> Option<String> {
-    if fsync == Some("off") {
-        return Some(
-            "its fsync is off, so that a power failure could take ids back that have been given; \
-             run ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()"
-                .to_owned(),
-        );
+pub fn problem(unsafe_setting: Option<&str>, bad_table: Option<&str>) -> Option<String> {
+    let known = UNSAFE.iter().find(|(name, _, _)| unsafe_setting == Some(name));
+    if let Some((_, _, problem)) = known {
+        return Some((*problem).to_owned());
     }
     let (kind, table) = bad_table?.split_at_checked(2)?;
     Some(match kind {
