@@ -104,7 +104,9 @@ fn serve(
     for stream in [&primary, &replica] {
         let _ = stream.shutdown(Shutdown::Both);
     }
-    answers.into_iter().for_each(|thread| drop(thread.join()));
+    for answer in answers {
+        let _ = answer.join();
+    }
     Ok(())
 }
 

@@ -164,6 +164,7 @@ fn postgresql_behind_pgpool_with_a_standby_that_lags_is_asked_at_the_primary() {
         (Duration::from_millis(300), "statement_level_load_balance = on"),
         (Duration::from_secs(3600), "disable_load_balance_on_write = 'off'"),
         (Duration::from_millis(300), "allow_sql_comments = on\nmemory_cache_enabled = on"),
+        (Duration::from_millis(300), "write_function_list = 'nextval,setval'"),
     ] {
         let mut server = with_documents();
         let standby = server.standby(late);

@@ -210,8 +210,8 @@ fn base_backup(server: &OwnServer) -> OwnServer {
     })
 }
 
-/// What was given after the copy was made comes again from it, until somebody has said how much that
-/// may be, as its schema tells.
+/// What was given after the copy was made comes again from it, until somebody has said how much
+/// that may be, as its schema tells.
 #[test]
 #[ignore = "needs PostgreSQL's server"]
 fn a_base_backup_of_postgresql_is_an_old_copy_until_it_is_made_good() {

@@ -135,12 +135,13 @@ pub mod now {
 }
 
 /// How a query of PostgreSQL begins. Pgpool-II has a standby answer queries, also within a
-/// transaction that has written nothing so far, and a standby that lags does not know what was given
-/// last. What calls a volatile function goes to the primary. PostgreSQL calls none in a part of a
-/// query that the rest does not use; but beside one it finds no smallest or largest value in an
-/// index, unless the query for that is a part as well.
+/// transaction that has written nothing so far, and a standby that lags does not know what was
+/// given last. What begins with a comment goes to the primary, unless Pgpool-II is told to heed
+/// none; and so does what calls a volatile function, unless it is told which functions write.
+/// PostgreSQL calls none in a part of a query that the rest does not use; but beside one it finds
+/// no smallest or largest value in an index, unless the query for that is a part as well.
 #[cfg(any(feature = "series", feature = "postgres"))]
-pub const FRESH: &str = "WITH fresh AS (SELECT clock_timestamp()) ";
+pub const FRESH: &str = "/*NO LOAD BALANCE*/ WITH fresh AS (SELECT clock_timestamp()) ";
 
 /// A database, and how to connect to it.
 pub trait Database: Clone + Debug + Send + Sync + 'static {

@@ -89,7 +89,9 @@ use crate::registry::assignment::Fault;
 /// * A part of a cluster that is made to go on without the others (Galera's `pc.ignore_sb`,
 ///   `pc.ignore_quorum` and `pc.bootstrap`, group replication's `group_replication_force_members`)
 ///   gives the same ids as they do.
-/// * A proxy must send all statements of a call to the primary, on one connection.
+/// * A proxy must send all statements of a transaction to the primary, on one connection. One that
+///   has another connection answer its queries is refused. What it does with queries outside of
+///   transactions does not matter.
 ///
 /// # Cost
 ///

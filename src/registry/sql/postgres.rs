@@ -35,6 +35,8 @@ use crate::registry::RegistryError;
 ///
 /// * `fsync` must be `on`. A service that keeps commits elsewhere, and switches it off for that
 ///   reason, is refused as well: the two look alike.
+/// * `data_sync_retry`, `ignore_invalid_pages` and `zero_damaged_pages` must be `off`. They have a
+///   server go on without what its disk has lost.
 /// * Neither table may be `UNLOGGED`, nor any partition of it or table that inherits from it: a
 ///   crash empties such tables. Neither may be a view, a foreign table or a temporary one.
 ///
@@ -52,8 +54,8 @@ use crate::registry::RegistryError;
 ///
 /// # Tried on
 ///
-/// PostgreSQL 15 and PgBouncer 1.18, by the tests. By hand, starts on PostgreSQL 18.4, with TLS at
-/// once, and behind Pgpool-II 4.3.
+/// PostgreSQL 12 to 18, PgBouncer, and Pgpool-II with a standby that lags, by the tests. By hand,
+/// starts with TLS at once.
 ///
 /// * A pooler may give each transaction another connection, as no setting and no prepared statement
 ///   outlasts one. It has to keep a transaction on one connection: PgBouncer's modes `session` and
@@ -61,6 +63,10 @@ use crate::registry::RegistryError;
 ///   PgBouncer does where `ignore_startup_parameters` names it: each transaction sets the
 ///   `search_path` of the address by itself. Name one there if other clients of the pooler set
 ///   theirs, which can stay behind on a connection.
+/// * Pgpool-II sends queries to standbys, also within transactions. Those of this library begin
+///   with a comment and call `clock_timestamp()`, so that it asks the primary. Only where its
+///   `allow_sql_comments` is on and its `write_function_list` is not empty does the list have to
+///   name that function.
 /// * CockroachDB, YugabyteDB and others that speak PostgreSQL's language have locks and isolation
 ///   of their own, and nobody has tried them. They are known by their `version()` and refused,
 ///   unless the address has `untried=yes`. Amazon Aurora DSQL is refused in any case.
