@@ -66,8 +66,8 @@ use crate::registry::assignment::Fault;
 ///
 /// # Tried on
 ///
-/// MariaDB 10.11 and 11.8 and MySQL 9.7, by the tests. By hand, a cluster of Galera (26.4, two nodes
-/// of MariaDB 10.11): starts and reservations that conflicted were refused, tried again, and
+/// MariaDB 10.11 and 11.8 and MySQL 9.7, by the tests. By hand, a cluster of Galera (26.4, two
+/// nodes of MariaDB 10.11): starts and reservations that conflicted were refused, tried again, and
 /// repeated nothing, and a node that was cut off gave no ids.
 ///
 /// * TiDB, Vitess and others that speak MySQL's language have locks and isolation of their own, and

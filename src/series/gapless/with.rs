@@ -112,8 +112,8 @@ where
         if is_in_transaction {
             return Ok(());
         }
-        Err("the connection is not in a transaction, and the number would be kept where the document \
-             is not: begin a transaction, count in it, and store the document in it"
+        Err("the connection is not in a transaction, and the number would be kept where the \
+             document is not: begin a transaction, count in it, and store the document in it"
             .into())
     }
 }
