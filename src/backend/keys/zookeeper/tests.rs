@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::ZooKeeper;
 use crate::backend::keys::{
@@ -337,7 +337,9 @@ fn a_server_that_may_lose_writes_is_refused() {
         let servers = ZooKeepers::start(1, &lines);
         let places = servers.places();
         // A server may answer before its admin server does, whose first answer takes long.
+        let since = Instant::now();
         while lines.contains("serverPort") && !admin_answers(admin) {
+            assert!(since.elapsed() < Duration::from_secs(60), "the admin server answers");
             sleep(Duration::from_millis(50));
         }
         let address = format!("zookeeper://{user}{places}/ids?admin={admin}");
