@@ -1,4 +1,4 @@
-//! PostgreSQL and MariaDB.
+//! PostgreSQL, MySQL and MariaDB.
 
 use super::*;
 use crate::databases::{Database, Server};
@@ -36,7 +36,7 @@ mod postgres {
     tests!(OnServer::oldest(Server::Postgres), ignore = "needs a PostgreSQL server");
 }
 
-mod mariadb {
+mod mysql {
     use super::*;
     tests!(OnServer::oldest(Server::MySql), ignore = "needs a MySQL or MariaDB server");
 }

@@ -1,4 +1,4 @@
-//! Cuts under PostgreSQL and MariaDB. The layer goes between the server and its data folder.
+//! Cuts under PostgreSQL, MariaDB and MySQL. The layer goes between the server and its data folder.
 
 #[path = "../../../../tests/common/free_port.rs"]
 mod free_port;
@@ -131,13 +131,13 @@ impl<'a> ServerMachine<'a> {
         }
     }
 
-    /// Whether the store says that it has some of its tables only, or one by name alone. MariaDB
-    /// commits each table by itself, so that a failure may come between two of them, or in the
+    /// Whether the store says that it has some of its tables only, or one by name alone. MariaDB and
+    /// MySQL commit each table by itself, so that a failure may come between two of them, or in the
     /// middle of one, before anything was given. Nothing is given then until somebody drops them.
     fn is_half_made(&self) -> bool {
         let account = self.account.lock().unwrap();
         let says_so = |text: &String| text.contains("if nothing has ever been given here");
-        self.kind == Kind::MariaDb && account.is_empty() && account.broken.iter().any(says_so)
+        self.kind != Kind::Postgres && account.is_empty() && account.broken.iter().any(says_so)
     }
 
     /// Ends the server, and tells what it said if something went wrong.
@@ -273,6 +273,12 @@ fn mariadb() {
     nothing_comes_twice(Kind::MariaDb);
 }
 
+#[test]
+#[ignore = "needs MySQL 9: verify/stores/install mysql-9"]
+fn mysql() {
+    nothing_comes_twice(Kind::MySql);
+}
+
 fn must_come_twice(kind: Kind, lie: Lie) {
     let found = cut(kind, 10 * FEW, lie, |found| !found.twice.is_empty());
     assert!(!found.twice.is_empty(), "nothing came twice; broken: {:#?}", found.broken);
@@ -289,4 +295,10 @@ fn without_the_syncs_of_postgres_log_ids_come_twice() {
 #[ignore = "needs MariaDB"]
 fn without_the_syncs_of_mariadbs_log_ids_come_twice() {
     must_come_twice(Kind::MariaDb, Lie::All("ib_logfile0"));
+}
+
+#[test]
+#[ignore = "needs MySQL 9: verify/stores/install mysql-9"]
+fn without_the_syncs_of_mysqls_log_ids_come_twice() {
+    must_come_twice(Kind::MySql, Lie::All("#innodb_redo/"));
 }

@@ -11,13 +11,15 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::server_programs::{is_root, postgres_program, run};
+use super::server_programs::{as_user, is_root, make_mysql, postgres_program, run, store_program};
 use crate::life::Life;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Postgres,
     MariaDb,
+    /// MySQL itself.
+    MySql,
 }
 
 /// How often it is looked whether the power is still there.
@@ -30,14 +32,14 @@ impl Kind {
     fn user(self) -> &'static str {
         match self {
             Kind::Postgres => "postgres",
-            Kind::MariaDb => "mysql",
+            Kind::MariaDb | Kind::MySql => "mysql",
         }
     }
 
     pub fn address(self, port: u16) -> String {
         match self {
             Kind::Postgres => format!("postgres://postgres@127.0.0.1:{port}/postgres"),
-            Kind::MariaDb => format!("mysql://root@127.0.0.1:{port}/ids"),
+            Kind::MariaDb | Kind::MySql => format!("mysql://root@127.0.0.1:{port}/ids"),
         }
     }
 
@@ -45,7 +47,7 @@ impl Kind {
     fn is_ready(self, line: &str) -> bool {
         match self {
             Kind::Postgres => line.contains("database system is ready to accept connections"),
-            Kind::MariaDb => line.contains(": ready for connections."),
+            Kind::MariaDb | Kind::MySql => line.contains(": ready for connections."),
         }
     }
 
@@ -53,7 +55,7 @@ impl Kind {
     fn end(self) -> &'static str {
         match self {
             Kind::Postgres => "-INT",
-            Kind::MariaDb => "-TERM",
+            Kind::MariaDb | Kind::MySql => "-TERM",
         }
     }
 
@@ -63,7 +65,7 @@ impl Kind {
         match self {
             Kind::Postgres => &["postmaster.pid"],
             // It is not in the data folder.
-            Kind::MariaDb => &[],
+            Kind::MariaDb | Kind::MySql => &[],
         }
     }
 
@@ -77,18 +79,22 @@ impl Kind {
                 .args(["-U", "postgres", "-A", "trust", "--no-sync", "--no-locale"])
                 .args(["--wal-segsize=1", "-D"])
                 .arg(&data)),
-            Kind::MariaDb => {
-                let mut install = Command::new("mariadb-install-db");
+            Kind::MariaDb | Kind::MySql => {
+                let mut make = make_mysql(&self.mysql_program(), &data);
                 // In the system's temporary folder, another server that starts deletes its files.
-                install.env("TMPDIR", folder.path());
-                install.args(["--no-defaults", "--auth-root-authentication-method=normal"]);
-                install
-                    .args(["--skip-test-db", SMALL_LOG])
-                    .args(is_root().then_some("--user=mysql"));
-                run(install.arg(format!("--datadir={}", data.display())));
-                // A folder is all that a database is.
-                fs::create_dir(data.join("ids")).unwrap();
-                self.own(&data.join("ids"));
+                make.env("TMPDIR", folder.path()).arg(self.small_log());
+                if self == Kind::MySql {
+                    let statements = folder.path().join("init.sql");
+                    fs::write(&statements, MYSQL_STATEMENTS).unwrap();
+                    self.own(&statements);
+                    make.arg(format!("--init-file={}", statements.display()));
+                }
+                run(&mut make);
+                if self == Kind::MariaDb {
+                    // A folder is all that a database is.
+                    fs::create_dir(data.join("ids")).unwrap();
+                    self.own(&data.join("ids"));
+                }
             }
         }
         folder
@@ -108,19 +114,24 @@ impl Kind {
         }
     }
 
+    fn mysql_program(self) -> PathBuf {
+        match self {
+            Kind::MySql => store_program("mysql-9", "mysqld"),
+            _ => PathBuf::from("mariadbd"),
+        }
+    }
+
+    fn small_log(self) -> &'static str {
+        if self == Kind::MySql {
+            "--innodb-redo-log-capacity=8M"
+        } else {
+            "--innodb-log-file-size=4M"
+        }
+    }
+
     /// One of the server's programs, as a user that it accepts. The process is the program's own.
     fn program(self, name: &str) -> Command {
-        let program = match self {
-            Kind::Postgres => postgres_program(name),
-            Kind::MariaDb => PathBuf::from(name),
-        };
-        if !is_root() {
-            return Command::new(program);
-        }
-        let mut command = Command::new("setpriv");
-        command.args(["--reuid", self.user(), "--regid", self.user(), "--clear-groups", "--"]);
-        command.arg(program);
-        command
+        as_user(self.user(), &postgres_program(name))
     }
 
     /// Small memories and logs: pages are written, checkpoints made and files used again soon.
@@ -134,13 +145,19 @@ impl Kind {
                     command.args(["-c", setting]);
                 }
             }
-            Kind::MariaDb => {
-                command = self.program("mariadbd");
+            Kind::MariaDb | Kind::MySql => {
+                command = as_user(self.user(), &self.mysql_program());
                 command.arg("--no-defaults").arg(format!("--datadir={}", data.display()));
                 command.arg(format!("--tmpdir={}", folder.display()));
                 command.arg(format!("--socket={}", folder.join("socket").display()));
                 command.arg(format!("--pid-file={}", folder.join("pid").display()));
-                command.arg(format!("--port={port}")).args(MARIADB_SETTINGS);
+                command.arg(format!("--port={port}")).args(MYSQL_SETTINGS).arg(self.small_log());
+                if self == Kind::MySql {
+                    // With its default, O_DIRECT, it syncs no doublewrite file: it trusts that a
+                    // write past the caches of the system is on the disk. Where the disk has a
+                    // cache of its own, a cut may leave a server that does not start again.
+                    command.arg("--innodb-flush-method=fsync");
+                }
             }
         }
         command
@@ -157,11 +174,11 @@ const POSTGRES_SETTINGS: [&str; 8] = [
     "wal_writer_delay=10ms",
     "autovacuum_naptime=1s",
 ];
-const SMALL_LOG: &str = "--innodb-log-file-size=4M";
-const MARIADB_SETTINGS: [&str; 8] = [
+/// Names are not resolved, so that root is no user of a host with a name.
+const MYSQL_STATEMENTS: &str = "CREATE DATABASE ids;\nRENAME USER root@localhost TO root@'%';\n";
+const MYSQL_SETTINGS: [&str; 7] = [
     "--bind-address=127.0.0.1",
     "--skip-name-resolve",
-    SMALL_LOG,
     "--innodb-buffer-pool-size=8M",
     "--innodb-max-dirty-pages-pct=0",
     // It goes round the layer, because it asks the kernel without libc.
