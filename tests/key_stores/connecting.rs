@@ -229,11 +229,15 @@ fn each_error_of_connecting_to_etcd_says_what_to_do() {
             &["not one for the other members", "--listen-client-urls"],
         ),
         (
-            "gRPC alone, that of its gateway",
+            "gRPC alone",
             format!("etcd://{}", bare.place(0)),
             &["no gateway for JSON", "--enable-grpc-gateway"],
         ),
-        ("gRPC alone, from 3.5 on", format!("etcd://{}", grpc()), &["--listen-client-http-urls"]),
+        (
+            "gRPC alone, from 3.5 on, or Kine, which has no gateway",
+            format!("etcd://{}", grpc()),
+            &["--listen-client-http-urls", "has no gateway, as Kine, is none to use"],
+        ),
         ("Redis", format!("etcd://{}", redis.place()), &["see the port"]),
         ("ZooKeeper", format!("etcd://127.0.0.1:{}", zookeeper.port(0)), &["see the port"]),
     ]);
