@@ -1,17 +1,21 @@
 //! Ids, numbers of tags and numbers of series through what stands between programs and servers.
 
 use std::collections::HashSet;
-use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
+use mysql_async::prelude::Queryable;
+use mysql_async::{Conn, Opts, OptsBuilder};
 use tokio::runtime::Runtime;
+use tokio::sync::Mutex;
 use tokio_postgres::NoTls;
+use tokio_postgres::types::ToSql;
 use uidring::registry::{Request, WorkerRegistry};
 use uidring::segment::{SegmentSource, Tag};
-use uidring::series::{Series, SeriesDefinition, SeriesGenerator};
+use uidring::series::{Dialect, Series, SeriesDefinition, SeriesGenerator, SqlValue};
 use uidring::{Layout, RegistryOptions, Store};
 
+use crate::causes::with_causes;
 use crate::databases::{OwnServer, Server};
 use crate::proxies::{PgBouncer, Pgpool};
 use crate::read_splitter::{Split, split_reads};
@@ -37,7 +41,7 @@ fn nothing_comes_twice(address: &str) {
     store.segments().unwrap().create("orders", &Tag::new().step(10)).unwrap();
     let tickets = SeriesDefinition::new("{scope}-{n:6}").unwrap().step(3);
     series(&store).create("tickets", tickets).unwrap();
-    let all = Mutex::new(HashSet::new());
+    let all = std::sync::Mutex::new(HashSet::new());
     let note = |given: String| {
         let is_new = all.lock().unwrap().insert(given.clone());
         assert!(is_new, "{given} comes twice");
@@ -82,7 +86,12 @@ fn documents_have_all_numbers_once(address: &str, server: &OwnServer) {
             let mut transaction = db.transaction().await.unwrap();
             // As documents are read before.
             transaction.batch_execute("SELECT COUNT(*) FROM invoice").await.unwrap();
-            let number = invoices.take_in(&mut transaction).await.unwrap();
+            let number = if fate % 2 == 0 {
+                invoices.take_in(&mut transaction).await.unwrap()
+            } else {
+                let run = |sql, values| postgres_rows(&transaction, sql, values);
+                invoices.take_with_async(Dialect::Postgres, run).await.unwrap()
+            };
             let insert = format!("INSERT INTO invoice VALUES ('{number}')");
             transaction.batch_execute(&insert).await.unwrap();
             if fate % 4 == 0 {
@@ -101,9 +110,85 @@ fn documents_have_all_numbers_once(address: &str, server: &OwnServer) {
             scope.spawn(move || runtime().block_on(write(&invoices, program)));
         }
     });
-    let numbers = server.run("SELECT string_agg(number, ' ' ORDER BY number) FROM invoice");
+    assert_all_once(&server.run("SELECT number FROM invoice ORDER BY number"));
+}
+
+fn assert_all_once(numbers: &str) {
     let expected: Vec<_> = (1..=PROGRAMS * ROUNDS * 3 / 4).map(|at| format!("{at:06}")).collect();
-    assert_eq!(numbers, expected.join(" "));
+    assert_eq!(numbers.lines().collect::<Vec<_>>(), expected);
+}
+
+type Rows = Vec<Vec<Option<String>>>;
+
+async fn postgres_rows(
+    transaction: &tokio_postgres::Transaction<'_>,
+    sql: String,
+    values: Vec<SqlValue>,
+) -> Result<Rows, tokio_postgres::Error> {
+    let values: Vec<Box<dyn ToSql + Sync>> = values
+        .into_iter()
+        .map(|value| match value {
+            SqlValue::Integer(number) => Box::new(number) as Box<dyn ToSql + Sync>,
+            SqlValue::Text(text) => Box::new(text),
+        })
+        .collect();
+    let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| &**value).collect();
+    let rows = transaction.query(&sql, &values).await?;
+    let texts = |row: &tokio_postgres::Row| (0..row.len()).map(|at| row.try_get(at)).collect();
+    rows.iter().map(texts).collect()
+}
+
+/// Not by the server's socket, which the driver would ask for.
+async fn connect(address: &str) -> Conn {
+    let options = OptsBuilder::from_opts(Opts::from_url(address).unwrap()).prefer_socket(false);
+    Conn::new(options).await.unwrap()
+}
+
+/// What may not be prepared is sent as it is.
+async fn mysql_rows(
+    db: &Mutex<Conn>,
+    sql: String,
+    values: Vec<SqlValue>,
+) -> Result<Rows, mysql_async::Error> {
+    let values: Vec<mysql_async::Value> = values
+        .into_iter()
+        .map(|value| match value {
+            SqlValue::Integer(number) => number.into(),
+            SqlValue::Text(text) => text.into(),
+        })
+        .collect();
+    let mut db = db.lock().await;
+    let rows: Vec<mysql_async::Row> =
+        if values.is_empty() { db.query(sql).await? } else { db.exec(sql, values).await? };
+    let texts = |row: mysql_async::Row| (0..row.len()).map(|at| row.get(at).unwrap()).collect();
+    Ok(rows.into_iter().map(texts).collect())
+}
+
+/// What [`documents_have_all_numbers_once`] does, through `address` of MySQL.
+fn documents_of_mysql_have_all_numbers_once(address: &str, server: &OwnServer) {
+    let series = series(&Store::open(address).unwrap());
+    let definition = SeriesDefinition::new("{n:6}").unwrap().gapless();
+    let invoices = series.create("invoices", definition).unwrap();
+    let write = async |fate: u64| {
+        let db = Mutex::new(connect(address).await);
+        let run = |sql: String| async { db.lock().await.query_drop(sql).await.unwrap() };
+        for fate in fate..fate + ROUNDS {
+            run("START TRANSACTION".to_owned()).await;
+            run("SELECT COUNT(*) FROM invoice".to_owned()).await;
+            let rows = |sql, values| mysql_rows(&db, sql, values);
+            let number = invoices.take_with_async(Dialect::MySql, rows).await.unwrap();
+            run(format!("INSERT INTO invoice VALUES ('{number}')")).await;
+            run(if fate % 4 == 0 { "ROLLBACK" } else { "COMMIT" }.to_owned()).await;
+        }
+        db.into_inner().disconnect().await.unwrap();
+    };
+    thread::scope(|scope| {
+        for program in 0..PROGRAMS {
+            let write = &write;
+            scope.spawn(move || runtime().block_on(write(program)));
+        }
+    });
+    assert_all_once(&server.run("SELECT number FROM invoice ORDER BY number"));
 }
 
 fn with_documents() -> OwnServer {
@@ -180,10 +265,12 @@ fn postgresql_behind_pgpool_with_a_standby_that_lags_is_asked_at_the_primary() {
 #[ignore = "needs MariaDB's server"]
 fn mysql_behind_a_proxy_that_has_a_replica_answer_other_queries_is_asked_at_the_primary() {
     let mut server = OwnServer::start(Server::MySql);
+    server.run("CREATE TABLE invoice (number VARCHAR(9) PRIMARY KEY)");
     let replica = server.copy();
     let address = split_reads(&server.url(), replica.port(), Split::Outside);
     nothing_comes_twice(&address);
-    assert_eq!(replica.run("SHOW TABLES"), "");
+    documents_of_mysql_have_all_numbers_once(&address, &server);
+    assert_eq!(replica.run("SHOW TABLES"), "invoice");
 }
 
 /// Also where the two are one, which tells of commits alone.
@@ -193,11 +280,23 @@ fn mysql_behind_a_proxy_that_has_another_connection_answer_queries_is_refused() 
     let mut server = OwnServer::start(Server::MySql);
     let store = Store::open(server.url()).unwrap();
     leased(&store).assign(&request()).unwrap();
+    let definition = SeriesDefinition::new("{n:6}").unwrap().gapless();
+    let invoices = series(&store).create("invoices", definition).unwrap();
     let replica = server.copy();
+    let count = async |address: &str| {
+        let db = Mutex::new(connect(address).await);
+        db.lock().await.query_drop("START TRANSACTION").await.unwrap();
+        let rows = |sql, values| mysql_rows(&db, sql, values);
+        let error = invoices.take_with_async(Dialect::MySql, rows).await.unwrap_err();
+        db.into_inner().disconnect().await.unwrap();
+        with_causes(&error)
+    };
     let tables = server.run("SELECT * FROM uidring_layout");
     for replica in [replica.port(), server.port()] {
         for split in [Split::All, Split::AllButLocks] {
-            for text in refusals(&split_reads(&server.url(), replica, split)) {
+            let address = split_reads(&server.url(), replica, split);
+            let counted = runtime().block_on(count(&address));
+            for text in refusals(&address).into_iter().chain([counted]) {
                 let remedy = "it is behind a proxy that has another connection answer the queries \
                               of a transaction, where what was given last may be missing; have \
                               the proxy keep a transaction on one connection to the primary, as \
@@ -208,4 +307,5 @@ fn mysql_behind_a_proxy_that_has_another_connection_answer_queries_is_refused() 
         }
     }
     assert_eq!(server.run("SELECT * FROM uidring_layout"), tables);
+    assert_eq!(server.run("SELECT * FROM uidring_series_counter"), "");
 }

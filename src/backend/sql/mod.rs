@@ -134,6 +134,20 @@ pub mod now {
     pub const MYSQL: &str = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)";
 }
 
+/// How MySQL tells a connection from another one, on which a proxy has a query answered.
+#[cfg(any(feature = "series", feature = "mysql"))]
+pub mod mark {
+    /// What is set first.
+    pub const SET: &str = "@uidring_connection = CONNECTION_ID()";
+    /// Is 1 on the same connection.
+    pub const IS_SET: &str = "@uidring_connection <=> CONNECTION_ID()";
+    /// What is wrong where it is not.
+    pub const MISSING: &str = "it is behind a proxy that has another connection answer the \
+        queries of a transaction, where what was given last may be missing; have the proxy keep a \
+        transaction on one connection to the primary, as ProxySQL does with \
+        transaction_persistent = 1, or give the address of the primary itself";
+}
+
 /// How a query of PostgreSQL begins. Pgpool-II has a standby answer queries, also within a
 /// transaction that has written nothing so far, and a standby that lags does not know what was
 /// given last. What begins with a comment goes to the primary, unless Pgpool-II is told to heed

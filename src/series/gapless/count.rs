@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::backend::sql::{FRESH, Value, now};
+use crate::backend::sql::{FRESH, Value, mark, now};
 use crate::series::error::SeriesError;
 use crate::series::form::date::Date;
 use crate::series::form::number::SeriesNumber;
@@ -119,6 +119,7 @@ impl<'a> Gapless<'a> {
         cached: &SeriesRecord,
     ) -> Result<(), SeriesError> {
         let handle = self.handle;
+        check_connection(driver).await.map_err(|error| self.failed(error))?;
         let syntax = DialectSyntax::of(driver.dialect());
         let name = || vec![counter.series.into()];
         let sql = syntax.translate(
@@ -163,6 +164,21 @@ impl<'a> Gapless<'a> {
     fn failed(&self, error: DriverError) -> SeriesError {
         let series = self.handle.name().to_owned();
         SeriesError::Transaction { series, source: Arc::from(error) }
+    }
+}
+
+/// Fails where a proxy before MySQL has another connection answer queries, which do not find what
+/// was counted.
+async fn check_connection(driver: &mut impl Driver) -> Result<(), DriverError> {
+    if driver.dialect() != Dialect::MySql {
+        return Ok(());
+    }
+    driver.rows(format!("SET {}", mark::SET), Vec::new()).await?;
+    let is_set = format!("SELECT CAST({} AS CHAR)", mark::IS_SET);
+    if driver.rows(is_set, Vec::new()).await? == [[Some("1".to_owned())]] {
+        Ok(())
+    } else {
+        Err(mark::MISSING.into())
     }
 }
 

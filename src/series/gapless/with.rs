@@ -4,7 +4,7 @@ use std::error::Error;
 use std::future::ready;
 
 use super::count::{Dialect, Driver, DriverError, Gapless, Texts, without_waiting};
-use crate::backend::sql::Value;
+use crate::backend::sql::{FRESH, Value};
 use crate::series::error::SeriesError;
 use crate::series::form::number::SeriesNumber;
 
@@ -85,10 +85,10 @@ where
         let is_in_transaction = match self.dialect {
             // What is set for a transaction ends with it.
             Dialect::Postgres => {
-                let set = "SELECT set_config('uidring.is_counting', 'yes', true)";
-                self.rows(set.to_owned(), Vec::new()).await?;
-                let get = "SELECT current_setting('uidring.is_counting', true)";
-                self.rows(get.to_owned(), Vec::new()).await? == [[Some("yes".to_owned())]]
+                let set = format!("{FRESH}SELECT set_config('uidring.is_counting', 'yes', true)");
+                self.rows(set, Vec::new()).await?;
+                let get = format!("{FRESH}SELECT current_setting('uidring.is_counting', true)");
+                self.rows(get, Vec::new()).await? == [[Some("yes".to_owned())]]
             }
             // A savepoint ends with its transaction.
             Dialect::MySql => {

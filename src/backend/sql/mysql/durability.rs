@@ -1,15 +1,12 @@
 //! Whether a commit on a MySQL or MariaDB server outlasts a power failure.
 
-use crate::backend::sql::Schema;
-
-/// Marks the connection of a call. A query that a proxy has another one answer does not find it.
-pub const MARK: &str = "@uidring_connection = CONNECTION_ID()";
+use crate::backend::sql::{Schema, mark};
 
 /// What decides whether a commit lasts: settings, and the kind and the engine of each table, which
 /// all its partitions have. The tables are those of this database, if they are there. Newer
 /// servers show a temporary table beside the one that it hides. Before the tables, whether the
 /// server is one to be written at all: `super_read_only` switches `read_only` on as well; and
-/// whether this is the connection that [`MARK`] was set on. What is in a comment is asked of MySQL
+/// whether this is the connection that has the [`mark`]. What is in a comment is asked of MySQL
 /// since 8.0.21 alone.
 pub fn query(schema: &Schema) -> String {
     let kind = |table: &&str| {
@@ -26,15 +23,10 @@ pub fn query(schema: &Schema) -> String {
          COALESCE(/*!80021 (SELECT VARIABLE_VALUE FROM performance_schema.global_status \
          WHERE VARIABLE_NAME = 'Innodb_redo_log_enabled'), */ 'ON'), \
          CONCAT(VERSION(), ' ', @@version_comment), @@GLOBAL.read_only, \
-         @uidring_connection <=> CONNECTION_ID(){kinds}"
+         {is_set}{kinds}",
+        is_set = mark::IS_SET
     )
 }
-
-/// What is wrong where a query of a transaction does not find the [`MARK`] that was set before it.
-pub const NO_MARK: &str = "it is behind a proxy that has another connection answer the queries of \
-    a transaction, where what was given last may be missing; have the proxy keep a transaction on \
-    one connection to the primary, as ProxySQL does with transaction_persistent = 1, or give the \
-    address of the primary itself";
 
 /// What is wrong with a server's answer to [`query`], where each of the tables has a kind.
 pub fn problem(settings: [String; 6], kinds: &[(&str, String)]) -> Option<String> {

@@ -6,7 +6,7 @@ use mysql_async::{Column, Conn};
 use super::diagnosis::NO_WRITES;
 use super::{durability, unsupported};
 use crate::backend::sql::executor::Executor;
-use crate::backend::sql::{Access, Deadline, Error, Row, Schema, Session, Value, statements};
+use crate::backend::sql::{Access, Deadline, Error, Row, Schema, Session, Value, mark, statements};
 
 /// A connection during a call.
 pub struct MySqlSession<'a> {
@@ -88,7 +88,7 @@ impl MySqlSession<'_> {
              SESSION group_concat_max_len = 65535, {mark} \
              /*M!110602 , SESSION innodb_snapshot_isolation = OFF */",
             most = u64::MAX,
-            mark = durability::MARK
+            mark = mark::SET
         ))?;
         // Of the session, because some proxies do not pass on that of the next transaction.
         self.batch("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
@@ -105,7 +105,7 @@ impl MySqlSession<'_> {
             return Err(error);
         }
         if setting(8) != "1" {
-            return Err(Error::problem(durability::NO_MARK));
+            return Err(Error::problem(mark::MISSING));
         }
         let kinds = self.schema.tables.iter().zip(9..).map(|(table, at)| (*table, setting(at)));
         let kinds: Vec<_> = kinds.collect();
