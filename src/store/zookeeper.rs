@@ -90,9 +90,10 @@
 //!
 //! # What was tried
 //!
-//! The tests run 3.8.0, alone and with three servers. What other versions do rests on their
-//! documentation and sources. The admin server, TLS and each refusal are tried, too; observers,
-//! local sessions and `db.autocreate` are not.
+//! The tests run 3.8.0 and 3.9.6, alone and with three servers, of which each is killed and the one
+//! that leads is cut off. What other versions do rests on their documentation and sources. The
+//! admin server, TLS and each refusal are tried, too; observers, local sessions, `db.autocreate`
+//! and the `restore` of 3.9 are not.
 
 use super::kind::Kind;
 

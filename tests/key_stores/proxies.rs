@@ -1,4 +1,4 @@
-//! HAProxy between programs and three members of etcd.
+//! What stands between programs and three members of etcd: HAProxy, and etcd's own proxies.
 
 use std::fmt::Write;
 use std::fs;
@@ -14,16 +14,16 @@ use crate::causes::with_causes;
 use crate::key_servers::etcd::{Etcds, free_port};
 
 /// It ends with this.
-struct HaProxy {
+struct Proxy {
     process: Child,
     port: u16,
     _folder: tempfile::TempDir,
 }
 
-impl HaProxy {
-    /// In front of these members, by turns: of connections in the mode `tcp`, and of requests in
-    /// the mode `http`.
-    fn start(mode: &str, members: &Etcds) -> HaProxy {
+impl Proxy {
+    /// HAProxy in front of these members, by turns: of connections in the mode `tcp`, and of
+    /// requests in the mode `http`.
+    fn haproxy(mode: &str, members: &Etcds) -> Proxy {
         let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
         let mut text = format!(
             "defaults\n mode {mode}\n retries 1\n option redispatch\n timeout connect 2s\n \
@@ -37,15 +37,28 @@ impl HaProxy {
         let settings = folder.path().join("settings");
         fs::write(&settings, text).unwrap();
         let mut command = Command::new("haproxy");
-        command.arg("-f").arg(settings).stdin(Stdio::null());
-        command.stdout(Stdio::null()).stderr(Stdio::null());
-        let process = command.spawn().expect("haproxy is installed");
+        command.arg("-f").arg(settings);
+        Proxy::start(command, port, folder)
+    }
+
+    /// What `etcd KIND` is, in front of these members.
+    fn of_etcd(kind: &str, members: &Etcds) -> Proxy {
+        let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
+        let mut command = Command::new("etcd");
+        command.args([kind, "start", &format!("--endpoints={}", members.places())]);
+        command.arg(format!("--listen-addr=127.0.0.1:{port}")).current_dir(folder.path());
+        Proxy::start(command, port, folder)
+    }
+
+    fn start(mut command: Command, port: u16, folder: tempfile::TempDir) -> Proxy {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let process = command.spawn().expect("the proxy is installed");
         let since = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(since.elapsed() < Duration::from_secs(60), "haproxy listens");
+            assert!(since.elapsed() < Duration::from_secs(60), "{command:?} listens");
             sleep(Duration::from_millis(20));
         }
-        HaProxy { process, port, _folder: folder }
+        Proxy { process, port, _folder: folder }
     }
 
     fn url(&self) -> String {
@@ -53,7 +66,7 @@ impl HaProxy {
     }
 }
 
-impl Drop for HaProxy {
+impl Drop for Proxy {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -64,7 +77,7 @@ impl Drop for HaProxy {
 #[ignore = "needs etcd's server and HAProxy"]
 fn connections_that_go_to_members_by_turns_are_served() {
     let mut members = Etcds::start(3, &[]);
-    let proxy = HaProxy::start("tcp", &members);
+    let proxy = Proxy::haproxy("tcp", &members);
     super::contract::check(&proxy.url());
 
     // Each of them may fail, the leader as well.
@@ -93,11 +106,30 @@ fn connections_that_go_to_members_by_turns_are_served() {
 #[ignore = "needs etcd's server and HAProxy"]
 fn requests_of_a_connection_that_go_to_members_by_turns_are_refused() {
     let members = Etcds::start(3, &[]);
-    let proxy = HaProxy::start("http", &members);
-    let registry = Store::open(proxy.url())
-        .unwrap()
-        .registry_with(RegistryOptions::new().leased(Duration::from_secs(60)));
-    let error = UidGenerator::builder().registry(registry.unwrap()).build().unwrap_err();
-    let text = with_causes(&error);
+    let proxy = Proxy::haproxy("http", &members);
+    let text = refusal(&proxy);
     assert!(text.contains("several members answer behind this address"), "{text}");
+}
+
+/// It passes connections on.
+#[test]
+#[ignore = "needs etcd's server"]
+fn etcds_gateway_is_served() {
+    let members = Etcds::start(3, &[]);
+    super::contract::check(&Proxy::of_etcd("gateway", &members).url());
+}
+
+#[test]
+#[ignore = "needs etcd's server"]
+fn etcds_proxy_for_grpc_is_refused() {
+    let members = Etcds::start(3, &[]);
+    let text = refusal(&Proxy::of_etcd("grpc-proxy", &members));
+    assert!(text.contains("it has no gateway for JSON") && text.contains("a grpc-proxy"), "{text}");
+}
+
+fn refusal(proxy: &Proxy) -> String {
+    let store = Store::open(proxy.url()).unwrap().with_timeout(Duration::from_secs(3));
+    let registry = store.registry_with(RegistryOptions::new()).unwrap();
+    let builder = UidGenerator::builder().registry(registry);
+    with_causes(&builder.start_deadline(Duration::ZERO).build().unwrap_err())
 }

@@ -184,6 +184,15 @@ impl Etcds {
         }
     }
 
+    /// Starts a member again, as the only one of a new cluster with the data that it has.
+    pub fn force_new_cluster(&mut self, member: usize) {
+        let member = &mut self.members[member];
+        member.arguments.push("--force-new-cluster".to_owned());
+        member.launch();
+        member.wait();
+        member.arguments.pop();
+    }
+
     /// Sends a signal, such as `-STOP`.
     pub fn signal(&self, member: usize, name: &str) {
         let process = self.members[member].process.as_ref().expect("the member runs");

@@ -152,8 +152,8 @@ fn not_etcd(status: StatusCode, message: &str) -> ReplyError {
         ),
         404 | 405 => because(
             "it has no gateway for JSON; see that the port is one of --listen-client-urls, such as \
-             2379, and not one for the other members or for metrics, and that it is etcd 3.4 or \
-             later, without --enable-grpc-gateway=false",
+             2379, and not one for the other members, for metrics or of a grpc-proxy, and that it \
+             is etcd 3.4 or later, without --enable-grpc-gateway=false",
         ),
         _ => because("it is not etcd that answers; see the address"),
     })

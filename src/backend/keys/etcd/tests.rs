@@ -354,6 +354,31 @@ fn a_restored_cluster_is_noticed() {
     assert!(unusable(&error).contains("stop what uses it"), "{error:?}");
 }
 
+/// `--force-new-cluster` goes on from one member, which may lack what the others have confirmed.
+#[test]
+#[ignore = "needs etcd's server"]
+fn a_cluster_that_goes_on_from_one_member_behind_is_noticed() {
+    let mut etcd = Etcds::start(3, &[]);
+    let store = at(&etcd.places());
+    assert!(write(&store, "counter", "1").unwrap());
+    assert_eq!(value(&at(&etcd.place(0)), "counter").as_deref(), Some("1"));
+    etcd.kill(0);
+    let since = std::time::Instant::now();
+    // The others may have to choose who leads.
+    while !matches!(write(&store, "counter", "2"), Ok(true)) {
+        assert!(since.elapsed() < Duration::from_secs(60));
+    }
+    etcd.kill(1);
+    etcd.kill(2);
+    etcd.force_new_cluster(0);
+    let error = unusable(&read(&store, "counter").unwrap_err());
+    assert!(error.contains("its revision went back"), "{error}");
+    let error = unusable(&write(&store, "counter", "3").unwrap_err());
+    assert!(error.contains("its revision went back"), "{error}");
+    // Who has seen nothing cannot tell.
+    assert_eq!(value(&at(&etcd.place(0)), "counter").as_deref(), Some("1"));
+}
+
 #[test]
 #[ignore = "needs etcd's server"]
 fn users_have_passwords_and_rights() {
