@@ -457,6 +457,68 @@ fn reads_of_leased(store: &Memory) -> usize {
     store.reads() - before
 }
 
+/// A registry of ids up to `last`, of which `largest` was given last, and so many are leased. They
+/// are held, but for those that are `free`.
+fn with_leased_ids(
+    ids: u64,
+    [largest, last]: [u64; 2],
+    free: &[u64],
+) -> (Memory, KeyRegistry<Memory>) {
+    let store = Memory::default();
+    let open = || {
+        let mut registry = leased(&store, Duration::from_secs(600));
+        registry.config.worker_ids(&(1..=last)).unwrap();
+        registry
+    };
+    open().assign(&request(NOW)).unwrap();
+    let mut keys = store.copy();
+    let held = keys["workers/1"].clone();
+    for id in 1..=ids {
+        let mut record = held.clone();
+        if free.contains(&id) {
+            record.value = record.value.replace("\"holder\":", "\"former_holder\":");
+        }
+        keys.insert(format!("workers/{id}"), record);
+    }
+    let layout = keys.get_mut("layout").unwrap();
+    let largest = format!("\"last_worker\":{largest}");
+    layout.value = layout.value.replace("\"last_worker\":1", &largest);
+    store.restore(keys);
+    let registry = open();
+    (store, registry)
+}
+
+#[test]
+fn a_start_reads_few_records_of_many_leased_ids() {
+    let (most, last) = (510, Layout::DEFAULT.max_worker());
+    for (ids, every) in [(400, 7), (3000, 2), (30_000, 2)] {
+        let free: Vec<u64> = (1..=ids).filter(|id| id % every == 0).collect();
+        let (store, mut registry) = with_leased_ids(ids, [ids, last], &free);
+        let before = store.reads();
+        let lease = registry.assign(&request(NOW)).unwrap();
+        assert!(free.contains(&lease.worker), "{}", lease.worker);
+        assert!(store.reads() - before < most, "{}", store.reads() - before);
+    }
+    // All are held.
+    let (store, mut registry) = with_leased_ids(30_000, [30_000, last], &[]);
+    let before = store.reads();
+    let lease = registry.assign(&request(NOW)).unwrap();
+    assert_eq!(lease.worker, 30_001);
+    assert!(store.reads() - before < most, "{}", store.reads() - before);
+}
+
+#[test]
+fn a_free_leased_id_is_found_where_no_other_is_left_or_most_are_given_once() {
+    let largest = Layout::DEFAULT.max_worker();
+    for (largest, free) in [(600, 577), (largest, 1), (largest, 600)] {
+        let (_, mut registry) = with_leased_ids(600, [largest; 2], &[free]);
+        let lease = registry.assign(&request(NOW)).unwrap();
+        assert_eq!(lease.worker, free);
+        let error = registry.assign(&request(NOW)).unwrap_err();
+        assert!(matches!(error, RegistryError::Exhausted { next: Some(_), .. }), "{error}");
+    }
+}
+
 #[test]
 fn a_start_reads_no_record_of_an_id_that_is_given_once() {
     let store = Memory::default();

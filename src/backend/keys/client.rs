@@ -425,6 +425,19 @@ impl<'a> Transaction<'a> {
         Ok(documents)
     }
 
+    /// The documents at those of `keys` that are there, each with its key. The commit depends on
+    /// them as on those of a [`list`](Transaction::list).
+    pub fn sample(&mut self, keys: &[String]) -> Result<Vec<(String, Document)>, Error> {
+        let names: Vec<&str> = keys.iter().map(String::as_str).collect();
+        let mut documents = Vec::new();
+        for (key, entry) in keys.iter().zip(self.session.read(&names)?) {
+            let Some(entry) = entry else { continue };
+            documents.push((key.clone(), Document::parse(key, &entry.value)?));
+            self.listed.insert(key.clone(), entry);
+        }
+        Ok(documents)
+    }
+
     /// Whether `key` was found in a folder that was listed.
     pub fn has_listed(&self, key: &str) -> bool {
         self.listed.contains_key(key)

@@ -2,18 +2,18 @@
 //!
 //! The key `layout` has the layout that the registry was first used with, its range of ids, and the
 //! largest id ever given. The record of the worker id 7, with its lease, is `workers/7` if it is
-//! leased, and `permanent/7` if it is given once: a start that looks for a leased id lists the
-//! first folder, which has as many records as have run at one time. Times are milliseconds since
-//! 1970, by the store's clock.
+//! leased, and `permanent/7` if it is given once: a start that looks for a leased id reads some of
+//! the first folder, which has few more records than have run at one time. Times are milliseconds
+//! since 1970, by the store's clock.
 
 use std::ops::{Range, RangeInclusive};
 use std::time::SystemTime;
 
 use super::documents::{
     CREATED, HOLDER, LAUNCHED, LAYOUT, LEASE_UNTIL, LEASED, MODIFIED, PERMANENT, RESERVED_UNTIL,
-    RegistryState, id_of, launched, leased_key, permanent_key, read_state, time, worker,
-    write_state,
+    RegistryState, launched, leased_key, permanent_key, read_state, time, worker, write_state,
 };
+use super::free_ids::{find_free, first_end};
 use crate::backend::error::random_text;
 use crate::backend::keys::{Call, Client, Document, Error, ErrorPhrases, KeyStore, Transaction};
 use crate::clock::from_unix_ms;
@@ -313,7 +313,7 @@ fn assign(
     };
     let host = config.host();
     if config.lease.is_some()
-        && let Some(free) = find_free(transaction, &ids, request.latest, now)?
+        && let Some(free) = find_free(transaction, &ids, largest, request.latest, now)?
     {
         if assigned.contradicts(free.worker, free.created, Some(free.reserved_until)) {
             return Err(replaced_store(RECORDS, free.worker).into());
@@ -351,60 +351,6 @@ fn assign(
     transaction.put(&key, launched(record, &lease, &host, now));
     transaction.expect_absent(&other);
     Ok((lease, now, is_new))
-}
-
-/// A leased id without a holder.
-struct FreeId {
-    worker: u64,
-    reserved_until: u64,
-    created: i64,
-    record: Document,
-}
-
-/// The one of `ids` that is not leased, or no longer, and whose ticks ended first, if that was
-/// before `latest`. Where others came first, it is one of several, so that those who start together
-/// do not all want the same one again.
-fn find_free(
-    transaction: &mut Transaction<'_>,
-    ids: &RangeInclusive<u64>,
-    latest: u64,
-    now: i64,
-) -> Result<Option<FreeId>, Error> {
-    let mut all = Vec::new();
-    for (key, record) in transaction.list(LEASED)? {
-        let worker = id_of(&key, &record)?;
-        if record.lacks(LEASE_UNTIL) || !ids.contains(&worker) {
-            continue;
-        }
-        let reserved_until = record.number(&key, RESERVED_UNTIL)?;
-        // When it was given back may be ahead of `now`: etcd tells whole seconds alone.
-        let is_free = record.lacks(HOLDER) || time(&record, &key, LEASE_UNTIL)? <= now;
-        if is_free && reserved_until < latest {
-            let created = time(&record, &key, CREATED)?;
-            all.push(FreeId { worker, reserved_until, created, record });
-        }
-    }
-    all.sort_by_key(|free| (free.reserved_until, free.worker));
-    let choice = 1_usize.checked_shl(transaction.attempt()).unwrap_or(usize::MAX).min(all.len());
-    Ok((choice > 0).then(|| all.swap_remove(fastrand::usize(..choice))))
-}
-
-/// When the first lease of `ids` ends that has not ended yet.
-fn first_end(
-    transaction: &mut Transaction<'_>,
-    ids: &RangeInclusive<u64>,
-    now: i64,
-) -> Result<Option<SystemTime>, Error> {
-    let mut first = None;
-    for (key, record) in transaction.list(LEASED)? {
-        if ids.contains(&id_of(&key, &record)?) && !record.lacks(LEASE_UNTIL) {
-            let end = time(&record, &key, LEASE_UNTIL)?;
-            if end > now && first.is_none_or(|first| end < first) {
-                first = Some(end);
-            }
-        }
-    }
-    Ok(first.and_then(|end| from_unix_ms(end.into())))
 }
 
 /// Frees the leased id `worker`, whose record this is.

@@ -1,6 +1,7 @@
 //! Worker ids kept in etcd, ZooKeeper and Redis.
 
 mod documents;
+mod free_ids;
 mod key_registry;
 #[cfg(feature = "zookeeper")]
 mod leaf_node;
