@@ -158,7 +158,7 @@ fn neon_is_as_good_as_its_safekeepers() {
 #[cfg(feature = "mysql")]
 #[test]
 #[ignore = "needs a MySQL or MariaDB server"]
-fn other_servers_with_the_language_of_mysql_are_refused_unless_told() {
+fn others_in_whose_words_mariadb_speaks_are_refused_unless_told() {
     for (version, name) in [
         ("8.0.11-TiDB-v7.5.0", "it is TiDB, which speaks as MySQL does, and on which nobody"),
         ("8.0.30-Vitess", "it is Vitess, which"),

@@ -131,9 +131,10 @@ impl<'a> ServerMachine<'a> {
         }
     }
 
-    /// Whether the store says that it has some of its tables only, or one by name alone. MariaDB and
-    /// MySQL commit each table by itself, so that a failure may come between two of them, or in the
-    /// middle of one, before anything was given. Nothing is given then until somebody drops them.
+    /// Whether the store says that it has some of its tables only, or one by name alone. MariaDB
+    /// and MySQL commit each table by itself, so that a failure may come between two of them, or in
+    /// the middle of one, before anything was given. Nothing is given then until somebody drops
+    /// them.
     fn is_half_made(&self) -> bool {
         let account = self.account.lock().unwrap();
         let says_so = |text: &String| text.contains("if nothing has ever been given here");
