@@ -12,7 +12,7 @@ use crate::registry::{
     KeyRegistry, Lease, RegistryAdmin, RegistryError, Request, WorkerRegistry, contract,
 };
 use crate::segment::{
-    KeySegments, Segment, SegmentAdmin, SegmentError, SegmentSource, Tag, TagChange,
+    KeySegments, Segment, SegmentAdmin, SegmentError, SegmentSource, Tag, TagChange, TagRecord,
     contract as segments,
 };
 use crate::sync::{Arc, Mutex, lock, sleep, thread};
@@ -45,6 +45,23 @@ fn segments_keep_the_contract() {
         let store = Memory::default();
         move || KeySegments::on(store.clone())
     });
+}
+
+/// Those that were changed last, though they are read in the order of their names.
+#[test]
+fn the_newest_tags_are_those_of_all() {
+    let source = KeySegments::on(Memory::default());
+    for tag in 0..1_200 {
+        source.create(&format!("t{tag}"), &Tag::new()).unwrap();
+    }
+    source.load("t7", None).unwrap();
+    let mut all = source.tags().unwrap();
+    all.sort_by(TagRecord::newest_first);
+    for most in [0, 1, 10, 700, 1_200, usize::MAX] {
+        let (newest, count) = source.newest_tags(most).unwrap();
+        assert_eq!(newest, all[..most.min(1_200)], "{most}");
+        assert_eq!(count, 1_200);
+    }
 }
 
 /// The ranges that were given of each key, and whether a new one overlaps them.

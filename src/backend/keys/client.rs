@@ -438,6 +438,19 @@ impl<'a> Transaction<'a> {
         Ok(documents)
     }
 
+    /// Passes the documents in `folder` to `see`, each with its key. The commit does not depend on
+    /// them.
+    pub fn each(
+        &mut self,
+        folder: &str,
+        see: &mut dyn FnMut(&str, &Document) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.session.each(folder, &mut |name, entry| {
+            let key = format!("{folder}/{name}");
+            see(&key, &Document::parse(&key, &entry.value)?)
+        })
+    }
+
     /// Whether `key` was found in a folder that was listed.
     pub fn has_listed(&self, key: &str) -> bool {
         self.listed.contains_key(key)

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::{Action, Change, Deadline, Entry, Error, KeyStore, Session, Version};
+use super::{Action, Change, Deadline, Entry, Error, KeyStore, See, Session, Version};
 use crate::clock::{Clock, SystemClock, unix_ms};
 use crate::sync::{Arc, Mutex, lock};
 
@@ -161,7 +161,7 @@ impl Session for Memory {
         Ok(entries)
     }
 
-    fn list(&mut self, folder: &str) -> Result<Vec<(String, Entry)>, Error> {
+    fn each(&mut self, folder: &str, see: &mut See<'_>) -> Result<(), Error> {
         let mut state = lock(&self.0);
         state.answer()?;
         if state.is_unlisted {
@@ -173,7 +173,8 @@ impl Session for Memory {
         });
         let inside: Vec<_> = inside.collect();
         state.reads += inside.len();
-        Ok(inside)
+        drop(state);
+        inside.into_iter().try_for_each(|(name, entry)| see(name, entry))
     }
 
     fn count(&mut self, folder: &str) -> Result<u64, Error> {

@@ -74,6 +74,13 @@ pub trait KeyStore: Clone + Debug + Send + Sync + 'static {
     }
 }
 
+/// What is done with a name and what its key holds.
+pub type See<'a> = dyn FnMut(String, Entry) -> Result<(), Error> + 'a;
+
+/// How many values are read together for [`Session::each`].
+#[cfg(any(feature = "redis", feature = "zookeeper"))]
+const EACH: usize = 10_000;
+
 /// A connection, during a call. Each method ends by the deadline of the call.
 pub trait Session {
     /// The values of `keys`, in this order; `None` for a key that is not there.
@@ -84,9 +91,19 @@ pub trait Session {
     /// until [`ensure_durable`](Session::ensure_durable) or a commit has returned.
     fn read(&mut self, keys: &[&str]) -> Result<Vec<Option<Entry>>, Error>;
 
-    /// The names of the keys in `folder` and their values, in any order. There are none where the
-    /// folder is not there.
-    fn list(&mut self, folder: &str) -> Result<Vec<(String, Entry)>, Error>;
+    /// Passes the names of the keys in `folder` and their values to `see`, in any order, a part of
+    /// the values at a time. There are none where the folder is not there.
+    fn each(&mut self, folder: &str, see: &mut See<'_>) -> Result<(), Error>;
+
+    /// The names of the keys in `folder` and their values, as [`each`](Session::each) passes them.
+    fn list(&mut self, folder: &str) -> Result<Vec<(String, Entry)>, Error> {
+        let mut listed = Vec::new();
+        self.each(folder, &mut |name, entry| {
+            listed.push((name, entry));
+            Ok(())
+        })?;
+        Ok(listed)
+    }
 
     /// How many keys are in `folder`, without their names and values.
     fn count(&mut self, folder: &str) -> Result<u64, Error>;

@@ -199,6 +199,25 @@ impl<K: KeyStore> SegmentSource for KeySegments<K> {
         Ok(tags)
     }
 
+    fn newest_tags(&self, most: usize) -> Result<(Vec<TagRecord>, u64), SegmentError> {
+        let call =
+            Call { phrases: &PHRASES, doing: "read the tags in", keys: &[], is_advice: false };
+        self.client.transact::<_, SegmentError>(&call, |transaction| {
+            let (mut newest, mut all) = (Vec::new(), 0);
+            transaction.each(SEGMENTS, &mut |key, document| {
+                newest.push(record(&row_of(&tag_at(key), key, document)?, document));
+                all += 1;
+                // So many more than it may have that it is seldom sorted.
+                if newest.len() >= most.saturating_mul(2).max(1_000) {
+                    keep_newest(&mut newest, most);
+                }
+                Ok(())
+            })?;
+            keep_newest(&mut newest, most);
+            Ok((newest, all))
+        })
+    }
+
     fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError> {
         let row = LIMITS.new_row(tag, new)?;
         self.change(tag, "create a tag in", |transaction, key, document| {
@@ -255,6 +274,12 @@ impl<K: KeyStore> SegmentAdmin for KeySegments<K> {
         self.rows.removed(tag, removed.next);
         Ok(removed)
     }
+}
+
+/// Leaves the `most` that were changed last, those first.
+fn keep_newest(tags: &mut Vec<TagRecord>, most: usize) {
+    tags.sort_by(TagRecord::newest_first);
+    tags.truncate(most);
 }
 
 /// The tag whose row is at `key`.

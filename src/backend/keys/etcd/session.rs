@@ -12,7 +12,7 @@ use super::http;
 use super::wire::{self, Header, Malformed, Request};
 use super::{ClusterState, Etcd, Login, Token};
 use crate::backend::error::Cause;
-use crate::backend::keys::{Action, Change, Deadline, Entry, Error, Session, no_server};
+use crate::backend::keys::{Action, Change, Deadline, Entry, Error, See, Session, no_server};
 use crate::clock::Stopwatch;
 use crate::sync::{MutexGuard, lock};
 
@@ -375,9 +375,9 @@ impl Session for EtcdSession<'_> {
         Ok(found)
     }
 
-    fn list(&mut self, folder: &str) -> Result<Vec<(String, Entry)>, Error> {
+    fn each(&mut self, folder: &str, see: &mut See<'_>) -> Result<(), Error> {
         let folder = format!("{}/", self.full(folder));
-        let (mut listed, mut last): (Vec<(String, Entry)>, Option<String>) = (Vec::new(), None);
+        let mut last: Option<String> = None;
         loop {
             let request = Request::list(&folder, last.as_deref(), PAGE);
             let (found, is_more) = self.ask(&request, |answer| {
@@ -391,14 +391,16 @@ impl Session for EtcdSession<'_> {
                 }
                 Ok((found, is_more))
             })?;
-            let Some((key, _)) = found.last() else { return Ok(listed) };
+            let Some((key, _)) = found.last() else { return Ok(()) };
             last = Some(key.clone());
-            listed.extend(found.into_iter().filter_map(|(key, entry)| {
+            for (key, entry) in found {
                 let name = &key[folder.len()..];
-                (!name.contains('/')).then(|| (name.to_owned(), entry))
-            }));
+                if !name.contains('/') {
+                    see(name.to_owned(), entry)?;
+                }
+            }
             if !is_more {
-                return Ok(listed);
+                return Ok(());
             }
         }
     }

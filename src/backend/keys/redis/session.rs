@@ -7,7 +7,7 @@ use super::connection::Connection;
 use super::durability::{Persistence, judge, questions};
 use super::replies::{command, ok_or_diagnose, text, unexpected_reply};
 use super::script;
-use crate::backend::keys::{Change, Entry, Error, Session, Version};
+use crate::backend::keys::{Change, EACH, Entry, Error, See, Session, Version};
 
 /// How many values are asked for in one command.
 const TOGETHER: usize = 500;
@@ -199,7 +199,7 @@ impl Session for RedisSession<'_> {
         if entries.len() == keys.len() { Ok(entries) } else { Err(unexpected_reply("MGET")) }
     }
 
-    fn list(&mut self, folder: &str) -> Result<Vec<(String, Entry)>, Error> {
+    fn each(&mut self, folder: &str, see: &mut See<'_>) -> Result<(), Error> {
         let names = script::names(self.folder(), folder);
         let answers = self.connection.ask(&[command(&["SMEMBERS", &names])])?;
         let mut names = Vec::new();
@@ -212,11 +212,17 @@ impl Session for RedisSession<'_> {
             }
         }
         let inner = if folder.is_empty() { String::new() } else { format!("{folder}/") };
-        let keys: Vec<String> = names.iter().map(|name| format!("{inner}{name}")).collect();
-        let entries = self.read(&keys.iter().map(String::as_str).collect::<Vec<_>>())?;
-        // One that was removed meanwhile is none.
-        let pairs = names.into_iter().zip(entries);
-        Ok(pairs.filter_map(|(name, entry)| Some((name, entry?))).collect())
+        for names in names.chunks(EACH) {
+            let keys: Vec<String> = names.iter().map(|name| format!("{inner}{name}")).collect();
+            let entries = self.read(&keys.iter().map(String::as_str).collect::<Vec<_>>())?;
+            // One that was removed meanwhile is none.
+            for (name, entry) in names.iter().zip(entries) {
+                if let Some(entry) = entry {
+                    see(name.clone(), entry)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn count(&mut self, folder: &str) -> Result<u64, Error> {

@@ -13,7 +13,7 @@ use super::wire::{
 };
 use super::{ClusterState, wire};
 use crate::backend::error::Error;
-use crate::backend::keys::{Action, Change, Entry, Session, Version};
+use crate::backend::keys::{Action, Change, EACH, Entry, See, Session, Version};
 
 /// The node that is written to learn the time. No key has a name with this character.
 const CLOCK: &str = ".clock";
@@ -218,27 +218,29 @@ impl Session for ZooKeeperSession<'_> {
         Ok(entries)
     }
 
-    fn list(&mut self, folder: &str) -> Result<Vec<(String, Entry)>, Error> {
+    fn each(&mut self, folder: &str, see: &mut See<'_>) -> Result<(), Error> {
         let path = self.path(folder);
         let requests = [self.sync(), (operation::GET_CHILDREN, read(&path))];
         let replies = self.ask(&requests)?;
         let list = &replies[1];
         match list.code {
             code::OK => {}
-            code::NO_NODE => return Ok(Vec::new()),
+            code::NO_NODE => return Ok(()),
             other => return Err(unexpected(other, &path)),
         }
         let (names, stat) = list.children().ok_or_else(|| self.unexpected_reply())?;
-        let paths: Vec<String> = names.iter().map(|name| format!("{path}/{name}")).collect();
-        let requests: Vec<_> = paths.iter().map(|path| (operation::GET_DATA, read(path))).collect();
-        let replies = self.ask(&requests)?;
-        let mut entries = Vec::new();
-        for ((name, path), reply) in names.iter().zip(&paths).zip(&replies) {
-            if let Some(entry) = self.entry(path, reply, stat.version)? {
-                entries.push(((*name).to_owned(), entry));
+        for names in names.chunks(EACH) {
+            let paths: Vec<String> = names.iter().map(|name| format!("{path}/{name}")).collect();
+            let requests: Vec<_> =
+                paths.iter().map(|path| (operation::GET_DATA, read(path))).collect();
+            let replies = self.ask(&requests)?;
+            for ((name, path), reply) in names.iter().zip(&paths).zip(&replies) {
+                if let Some(entry) = self.entry(path, reply, stat.version)? {
+                    see((*name).to_owned(), entry)?;
+                }
             }
         }
-        Ok(entries)
+        Ok(())
     }
 
     fn count(&mut self, folder: &str) -> Result<u64, Error> {
