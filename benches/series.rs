@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)] // a panic says where the benchmark failed
 
 use std::hint::black_box;
+use std::time::Instant;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use rusqlite::{Connection, TransactionBehavior};
@@ -62,6 +63,45 @@ fn fast(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// How many numbers a batch has.
+const BATCH: usize = 1_000;
+
+/// Batches of 1,000 from one thread and from two, beside the texts alone: each is made of twelve
+/// digits behind a day that is written already. The time is that of a number of each thread.
+fn batches(criterion: &mut Criterion) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path().join("uidring.db")).unwrap();
+    let series = Series::builder().store(&store).build().unwrap();
+    let orders = create(&series, "batches", "SO{yyyy}{MM}{dd}-{n:12}");
+    let texts = || -> Vec<String> {
+        (0..BATCH as u64).map(|n| format!("SO20261129-{:012}", black_box(n))).collect()
+    };
+    let copies = || -> Vec<String> {
+        (0..BATCH).map(|_| black_box("SO20261129-000000000001").to_owned()).collect()
+    };
+    let batch = || orders.take_batch(BATCH).unwrap();
+    let mut group = criterion.benchmark_group("series, batches");
+    for threads in [1, 2] {
+        let mut bench = |name: &str, make: &(dyn Fn() + Sync)| {
+            group.bench_function(format!("{name}, {threads} threads"), |bencher| {
+                bencher.iter_custom(|times| {
+                    let since = Instant::now();
+                    std::thread::scope(|scope| {
+                        for _ in 0..threads {
+                            scope.spawn(|| (0..times).for_each(|_| make()));
+                        }
+                    });
+                    since.elapsed() / u32::try_from(BATCH).unwrap()
+                });
+            });
+        };
+        bench("copies of one text", &|| drop(black_box(copies())));
+        bench("texts by format!", &|| drop(black_box(texts())));
+        bench("take_batch of 1,000", &|| drop(black_box(batch())));
+    }
+    group.finish();
+}
+
 fn gapless(criterion: &mut Criterion) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("uidring.db");
@@ -89,5 +129,5 @@ fn gapless(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, fast, gapless);
+criterion_group!(benches, fast, batches, gapless);
 criterion_main!(benches);
