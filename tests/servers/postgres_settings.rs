@@ -233,19 +233,27 @@ fn a_base_backup_of_postgresql_is_an_old_copy_until_it_is_made_good() {
     assert_eq!(leased(&restored).assign(&request()).unwrap().worker, 4);
     copy.run(&recipe(include_str!("../../schema.postgres.sql"), 100));
     assert_eq!(leased(&restored).assign(&request()).unwrap().worker, 101);
+}
+
+/// `pg_dump` refuses a server that is newer than itself.
+#[test]
+#[ignore = "needs PostgreSQL's server, and a pg_dump that is as new"]
+fn a_dump_of_postgresql_is_an_old_copy_as_well() {
+    let server = OwnServer::start(Server::Postgres);
+    let store = Store::open(server.url()).unwrap();
+    leased(&store).assign(&request()).unwrap();
+    take_each(&server.url());
     let folder = tempfile::tempdir().unwrap();
     let dump = folder.path().join("dump");
-    let made = Command::new("pg_dump").arg(copy.url()).arg("-f").arg(&dump).output().unwrap();
-    let complaint = String::from_utf8_lossy(&made.stderr);
-    if complaint.contains("server version mismatch") {
-        // The machine's is older than this server.
-        return;
-    }
-    assert!(made.status.success(), "{complaint}");
+    let made = Command::new("pg_dump").arg(server.url()).arg("-f").arg(&dump).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let given = leased(&store).assign(&request()).unwrap().worker;
     let (empty, script) = (OwnServer::start(Server::Postgres), fs::read_to_string(&dump).unwrap());
     assert!(Server::Postgres.script(&empty.url(), &script).0);
     let restored = Store::open(empty.url()).unwrap();
-    assert_eq!(leased(&restored).assign(&request()).unwrap().worker, 102);
+    assert_eq!(leased(&restored).assign(&request()).unwrap().worker, given, "as it was then");
+    empty.run(&recipe(include_str!("../../schema.postgres.sql"), 100));
+    assert_eq!(leased(&restored).assign(&request()).unwrap().worker, 101);
     let segment = restored.segments().unwrap().load("orders", Some(1)).unwrap();
     assert_eq!(segment.first, 1001);
 }

@@ -25,6 +25,21 @@ impl Drop for Running {
 }
 
 impl Running {
+    /// Sends it a signal, and waits for its end.
+    fn end_by(&mut self, signal: &str) {
+        let id = self.0.id().to_string();
+        let sent = Command::new("kill").args([&format!("-{signal}"), &id]).status();
+        assert!(sent.expect("kill runs").success());
+        let since = Instant::now();
+        while self.0.try_wait().expect("a child").is_none() {
+            if since.elapsed() > Duration::from_secs(20) {
+                // Whoever drops it kills it.
+                return;
+            }
+            sleep(Duration::from_millis(20));
+        }
+    }
+
     /// Starts it, and waits until it listens at `port`.
     fn start(command: &mut Command, port: u16) -> Running {
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -6,8 +6,16 @@ use crate::databases::{OwnServer, free_port};
 /// Pgpool-II in front of a primary and its standby, which gets all queries that may go there.
 pub struct Pgpool {
     port: u16,
-    _process: Running,
+    process: Running,
     _folder: tempfile::TempDir,
+}
+
+impl Drop for Pgpool {
+    /// By the signal that it heeds at once: killed, it leaves its processes and 128 MiB of shared
+    /// memory behind.
+    fn drop(&mut self) {
+        self.process.end_by("INT");
+    }
 }
 
 impl Pgpool {
@@ -39,7 +47,7 @@ impl Pgpool {
         let mut command = as_postgres(folder.path());
         command.args(["pgpool", "-n", "-f", &settings, "-a", &rules, "-F", &control]);
         let process = Running::start(&mut command, port);
-        Pgpool { port, _process: process, _folder: folder }
+        Pgpool { port, process, _folder: folder }
     }
 
     pub fn url(&self) -> String {
