@@ -375,8 +375,8 @@ fn a_cluster_that_goes_on_from_one_member_behind_is_noticed() {
     assert!(error.contains("its revision went back"), "{error}");
     let error = unusable(&write(&store, "counter", "3").unwrap_err());
     assert!(error.contains("its revision went back"), "{error}");
-    // Who has seen nothing cannot tell.
-    assert_eq!(value(&at(&etcd.place(0)), "counter").as_deref(), Some("1"));
+    // Who has seen nothing cannot tell. The member may not have kept that "1" was confirmed.
+    assert_ne!(value(&at(&etcd.place(0)), "counter").as_deref(), Some("2"));
 }
 
 #[test]
