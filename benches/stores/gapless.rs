@@ -1,10 +1,14 @@
 //! A gapless number on a connection that stays open, as a program's does.
 
+#[path = "../../tests/common/driver_rows.rs"]
+mod driver_rows;
+
+use driver_rows::mysql_rows;
 use mysql_async::prelude::Queryable;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Mutex;
 use uidring::Store;
-use uidring::series::{Dialect, Series, SeriesDefinition, SeriesGenerator, SqlValue};
+use uidring::series::{Dialect, Series, SeriesDefinition, SeriesGenerator};
 
 pub struct Gapless {
     series: SeriesGenerator,
@@ -67,24 +71,4 @@ async fn postgres(address: &str) -> tokio_postgres::Client {
     let (client, connection) = open.await.expect("a connection");
     tokio::spawn(connection);
     client
-}
-
-async fn mysql_rows(
-    connection: &Mutex<mysql_async::Conn>,
-    sql: String,
-    values: Vec<SqlValue>,
-) -> Result<Vec<Vec<Option<String>>>, mysql_async::Error> {
-    let mut connection = connection.lock().await;
-    let values = values.into_iter().map(|value| match value {
-        SqlValue::Integer(number) => mysql_async::Value::from(number),
-        SqlValue::Text(text) => text.into(),
-    });
-    let values: Vec<_> = values.collect();
-    let rows: Vec<mysql_async::Row> = if values.is_empty() {
-        connection.query(sql).await?
-    } else {
-        connection.exec(sql, values).await?
-    };
-    let texts = |row: mysql_async::Row| (0..row.len()).map(|at| row.get(at).flatten()).collect();
-    Ok(rows.into_iter().map(texts).collect())
 }

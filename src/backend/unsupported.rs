@@ -3,6 +3,7 @@
 use super::error::Error;
 
 /// A server that is known to be another one.
+#[cfg(any(feature = "mysql", feature = "postgres"))]
 pub struct UnsupportedServer {
     /// What it has in what it says of itself, in small letters.
     pub sign: &'static str,

@@ -101,30 +101,11 @@ fn the_error_of_a_function_is_the_cause() {
 mod servers {
     use mysql_async::prelude::Queryable;
     use tokio::sync::Mutex;
-    use tokio_postgres::types::ToSql;
     use uidring::Store;
 
     use super::*;
     use crate::databases::Server;
-
-    async fn postgres_rows(
-        client: &tokio_postgres::Client,
-        sql: String,
-        values: Vec<SqlValue>,
-    ) -> Result<Rows, tokio_postgres::Error> {
-        let values: Vec<Box<dyn ToSql + Sync + Send>> = values
-            .into_iter()
-            .map(|value| match value {
-                SqlValue::Integer(number) => Box::new(number) as Box<dyn ToSql + Sync + Send>,
-                SqlValue::Text(text) => Box::new(text),
-            })
-            .collect();
-        let values: Vec<&(dyn ToSql + Sync)> =
-            values.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect();
-        let rows = client.query(&sql, &values).await?;
-        let texts = |row: &tokio_postgres::Row| (0..row.len()).map(|at| row.try_get(at)).collect();
-        rows.iter().map(texts).collect()
-    }
+    use crate::driver_rows::{mysql_rows, postgres_rows};
 
     #[test]
     #[ignore = "needs a PostgreSQL server"]
@@ -156,26 +137,6 @@ mod servers {
         });
         runtime.block_on(task).unwrap();
         assert_eq!(last(&invoices), 2);
-    }
-
-    /// What may not be prepared is sent as it is.
-    async fn mysql_rows(
-        db: &Mutex<mysql_async::Conn>,
-        sql: String,
-        values: Vec<SqlValue>,
-    ) -> Result<Rows, mysql_async::Error> {
-        let values: Vec<mysql_async::Value> = values
-            .into_iter()
-            .map(|value| match value {
-                SqlValue::Integer(number) => number.into(),
-                SqlValue::Text(text) => text.into(),
-            })
-            .collect();
-        let mut db = db.lock().await;
-        let rows: Vec<mysql_async::Row> =
-            if values.is_empty() { db.query(sql).await? } else { db.exec(sql, values).await? };
-        let texts = |row: mysql_async::Row| (0..row.len()).map(|at| row.get(at).unwrap()).collect();
-        Ok(rows.into_iter().map(texts).collect())
     }
 
     #[test]

@@ -7,6 +7,9 @@ mod close;
 #[cfg(all(feature = "mysql", feature = "postgres"))]
 #[path = "../common/databases/mod.rs"]
 mod databases;
+#[cfg(all(feature = "mysql", feature = "postgres"))]
+#[path = "../common/driver_rows.rs"]
+mod driver_rows;
 #[path = "../common/folder.rs"]
 mod folder;
 mod forecast;

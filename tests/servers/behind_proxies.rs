@@ -9,14 +9,14 @@ use mysql_async::{Conn, Opts, OptsBuilder};
 use tokio::runtime::Runtime;
 use tokio::sync::Mutex;
 use tokio_postgres::NoTls;
-use tokio_postgres::types::ToSql;
 use uidring::registry::{Request, WorkerRegistry};
 use uidring::segment::{SegmentSource, Tag};
-use uidring::series::{Dialect, Series, SeriesDefinition, SeriesGenerator, SqlValue};
+use uidring::series::{Dialect, Series, SeriesDefinition, SeriesGenerator};
 use uidring::{Layout, RegistryOptions, Store};
 
 use crate::causes::with_causes;
 use crate::databases::{OwnServer, Server};
+use crate::driver_rows::{mysql_rows, postgres_rows};
 use crate::proxies::{PgBouncer, Pgpool};
 use crate::read_splitter::{Split, split_reads};
 
@@ -118,50 +118,10 @@ fn assert_all_once(numbers: &str) {
     assert_eq!(numbers.lines().collect::<Vec<_>>(), expected);
 }
 
-type Rows = Vec<Vec<Option<String>>>;
-
-async fn postgres_rows(
-    transaction: &tokio_postgres::Transaction<'_>,
-    sql: String,
-    values: Vec<SqlValue>,
-) -> Result<Rows, tokio_postgres::Error> {
-    let values: Vec<Box<dyn ToSql + Sync>> = values
-        .into_iter()
-        .map(|value| match value {
-            SqlValue::Integer(number) => Box::new(number) as Box<dyn ToSql + Sync>,
-            SqlValue::Text(text) => Box::new(text),
-        })
-        .collect();
-    let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| &**value).collect();
-    let rows = transaction.query(&sql, &values).await?;
-    let texts = |row: &tokio_postgres::Row| (0..row.len()).map(|at| row.try_get(at)).collect();
-    rows.iter().map(texts).collect()
-}
-
 /// Not by the server's socket, which the driver would ask for.
 async fn connect(address: &str) -> Conn {
     let options = OptsBuilder::from_opts(Opts::from_url(address).unwrap()).prefer_socket(false);
     Conn::new(options).await.unwrap()
-}
-
-/// What may not be prepared is sent as it is.
-async fn mysql_rows(
-    db: &Mutex<Conn>,
-    sql: String,
-    values: Vec<SqlValue>,
-) -> Result<Rows, mysql_async::Error> {
-    let values: Vec<mysql_async::Value> = values
-        .into_iter()
-        .map(|value| match value {
-            SqlValue::Integer(number) => number.into(),
-            SqlValue::Text(text) => text.into(),
-        })
-        .collect();
-    let mut db = db.lock().await;
-    let rows: Vec<mysql_async::Row> =
-        if values.is_empty() { db.query(sql).await? } else { db.exec(sql, values).await? };
-    let texts = |row: mysql_async::Row| (0..row.len()).map(|at| row.get(at).unwrap()).collect();
-    Ok(rows.into_iter().map(texts).collect())
 }
 
 /// What [`documents_have_all_numbers_once`] does, through `address` of MySQL.

@@ -8,6 +8,9 @@ mod alone;
 mod causes;
 #[path = "../common/databases/mod.rs"]
 mod databases;
+#[cfg(all(unix, feature = "series"))]
+#[path = "../common/driver_rows.rs"]
+mod driver_rows;
 
 #[cfg(unix)]
 mod asking;

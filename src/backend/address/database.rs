@@ -93,13 +93,7 @@ impl Parameters {
 
     /// Takes `name=yes` out, which permits what is refused without it.
     pub fn take_flag(&mut self, name: &str) -> Result<bool, Error> {
-        match self.take(&[name]).as_deref() {
-            None => Ok(false),
-            Some("yes") => Ok(true),
-            Some(_) => {
-                Err(Error::problem(format!("{name} is something else than yes; see the address")))
-            }
-        }
+        super::permits(name, self.take(&[name]).as_deref())
     }
 
     /// Whether there is one of these `names`.

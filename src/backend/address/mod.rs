@@ -35,5 +35,18 @@ pub mod redaction;
 ))]
 pub mod renewal;
 
+/// Whether the parameter `name`, which has this `value`, permits what is refused without it.
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "zookeeper"))]
+pub fn permits(name: &str, value: Option<&str>) -> Result<bool, super::error::Error> {
+    match value {
+        None => Ok(false),
+        Some("yes") => Ok(true),
+        Some(_) => {
+            let problem = format!("{name} is something else than yes; see the address");
+            Err(super::error::Error::problem(problem))
+        }
+    }
+}
+
 /// What ends the address of a file that may be on a network file system.
 pub const ON_NETWORK: &str = "?network_file_system=yes";

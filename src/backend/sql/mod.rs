@@ -148,12 +148,14 @@ pub mod mark {
         transaction_persistent = 1, or give the address of the primary itself";
 }
 
-/// How a query of PostgreSQL begins. Pgpool-II has a standby answer queries, also within a
-/// transaction that has written nothing so far, and a standby that lags does not know what was
-/// given last. What begins with a comment goes to the primary, unless Pgpool-II is told to heed
-/// none; and so does what calls a volatile function, unless it is told which functions write.
-/// PostgreSQL calls none in a part of a query that the rest does not use; but beside one it finds
-/// no smallest or largest value in an index, unless the query for that is a part as well.
+/// How a query of PostgreSQL begins, so that Pgpool-II sends it to the primary. Otherwise it has a
+/// standby answer, also within a transaction that has written nothing so far, and a standby that
+/// lags does not know what was given last.
+///
+/// Pgpool-II sends to the primary what begins with a comment, unless `allow_sql_comments` is on,
+/// and what calls a volatile function, unless `write_function_list` names others alone. PostgreSQL
+/// does not run a `WITH` that the query does not use. But it takes `MIN` and `MAX` from an index
+/// only in a query without one: so these stand in a query of their own, `SELECT (SELECT MAX(..))`.
 #[cfg(any(feature = "series", feature = "postgres"))]
 pub const FRESH: &str = "/*NO LOAD BALANCE*/ WITH fresh AS (SELECT clock_timestamp()) ";
 

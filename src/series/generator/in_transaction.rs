@@ -80,7 +80,8 @@ impl SeriesGenerator {
 
     /// Does what [`take_in`](SeriesGenerator::take_in) does, in a transaction of any driver: `rows`
     /// runs a statement with values in it, and returns the rows that there are, whose columns are
-    /// all texts or nothing. It is called three to seven times.
+    /// all texts or nothing. It is called two to four times, and more often where the series has
+    /// changed.
     ///
     /// The places of values are `$1`, `$2` and so on for PostgreSQL, and `?` for the others. MySQL
     /// prepares no statement about savepoints, so a statement without values is to be run as it is.

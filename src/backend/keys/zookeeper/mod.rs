@@ -25,6 +25,7 @@ use wire::{AUTH_NUMBER, Access, Body, Connected, code, operation};
 use super::{Deadline, Error, KeyStore, Session, no_server, socket};
 use crate::backend::address::key_server::{Address, Form, server_name};
 use crate::backend::address::password_file::{PASSFILE, PasswordFile};
+use crate::backend::address::permits;
 use crate::backend::address::renewal::{Renewal, other_store};
 use crate::clock::Stopwatch;
 use crate::sync::{Arc, Mutex, lock};
@@ -38,8 +39,6 @@ const TRUST: Duration = Duration::from_secs(60);
 
 /// The schemes of addresses without TLS and with it.
 pub const SCHEMES: &[&str] = &["zookeeper", "zookeepers"];
-
-const ONLY_YES: &str = "untried is something else than yes; see the address";
 
 const FORM: Form = Form {
     store: "ZooKeeper",
@@ -139,11 +138,7 @@ impl ZooKeeper {
                 ))
             })?,
         };
-        let allows_unsupported = match address.parameter("untried") {
-            None => false,
-            Some("yes") => true,
-            Some(_) => return Err(Error::problem(ONLY_YES)),
-        };
+        let allows_unsupported = permits("untried", address.parameter("untried"))?;
         let base = format!("/{}", address.folder).into();
         let cluster = ClusterState::default();
         let (address, renewal) = (Arc::new(address), Renewal::default());
