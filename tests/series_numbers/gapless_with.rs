@@ -166,4 +166,30 @@ mod servers {
         });
         assert_eq!(last(&invoices), 2);
     }
+
+    #[test]
+    #[ignore = "needs a MySQL or MariaDB server"]
+    fn a_wait_for_another_transaction_of_mysql_that_took_too_long_is_worth_another_try() {
+        let database = Server::MySql.database();
+        let series = series(&Store::open(&database.url).unwrap(), &clock("2026-11-24T12:00:00Z"));
+        let invoices = series.create("invoices", definition("{yyyy}-{n:5}").gapless()).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let connect = async || {
+                let mut db = mysql_async::Conn::from_url(&database.url).await.unwrap();
+                db.query_drop("SET innodb_lock_wait_timeout = 1").await.unwrap();
+                db.query_drop("START TRANSACTION").await.unwrap();
+                Mutex::new(db)
+            };
+            let (first, second) = (connect().await, connect().await);
+            let run = |sql, values| mysql_rows(&first, sql, values);
+            invoices.take_with_async(Dialect::MySql, run).await.unwrap();
+            let run = |sql, values| mysql_rows(&second, sql, values);
+            let error = invoices.take_with_async(Dialect::MySql, run).await.unwrap_err();
+            assert!(error.is_transient(), "{error:?}");
+            for db in [first, second] {
+                db.into_inner().disconnect().await.unwrap();
+            }
+        });
+    }
 }

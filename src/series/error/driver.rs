@@ -18,6 +18,8 @@ fn of_a_driver(error: &(dyn Error + 'static)) -> Option<bool> {
         rusqlite(error),
         #[cfg(feature = "postgres")]
         tokio_postgres(error),
+        #[cfg(feature = "mysql")]
+        mysql_async(error),
         #[cfg(feature = "sqlx-0_8")]
         sqlx_0_8(error),
         #[cfg(feature = "sqlx-0_9")]
@@ -38,6 +40,16 @@ fn tokio_postgres(error: &(dyn Error + 'static)) -> Option<bool> {
     // Without a code, the connection broke; or a value of the program's did not fit.
     let broke = || error.is_closed() || error.source().is_some_and(<dyn Error>::is::<io::Error>);
     Some(error.code().map_or_else(broke, |code| is_sqlstate(code.code())))
+}
+
+#[cfg(feature = "mysql")]
+fn mysql_async(error: &(dyn Error + 'static)) -> Option<bool> {
+    use mysql_async::{DriverError, Error as MySql};
+    Some(match error.downcast_ref::<MySql>()? {
+        MySql::Server(error) => is_sqlstate(&error.state) || is_mysql(error.code),
+        // The connection broke.
+        error => matches!(error, MySql::Io(_) | MySql::Driver(DriverError::ConnectionClosed)),
+    })
 }
 
 /// Both versions have the same names.

@@ -127,7 +127,7 @@ impl SeriesGenerator {
     ///
     /// As [`take_in`](SeriesGenerator::take_in); also [`Transaction`] where the connection is in
     /// none, before anything is counted. What `rows` returns as an error is its source, of which
-    /// [`is_transient`] knows those of rusqlite, sqlx and tokio-postgres.
+    /// [`is_transient`] knows those of rusqlite, sqlx, tokio-postgres and mysql_async.
     ///
     /// [`Transaction`]: crate::series::SeriesError::Transaction
     /// [`is_transient`]: crate::series::SeriesError::is_transient
