@@ -75,7 +75,7 @@ pub use form::scope::{ScopeError, valid_scope};
     feature = "sqlite",
     all(feature = "mysql", any(feature = "sqlx-0_8", feature = "sqlx-0_9"))
 ))]
-pub use gapless::{Dialect, GaplessTransaction, SqlValue};
+pub use gapless::{Dialect, GaplessGenerator, GaplessSeries, GaplessTransaction, SqlValue};
 pub use generator::forecast::Forecast;
 pub use generator::status::{ScopeStatus, SeriesStatus};
 pub use generator::{SeriesGenerator, SeriesTakeN};

@@ -4,6 +4,16 @@
 pub(crate) use std::sync::Arc;
 #[cfg(feature = "contract")]
 pub(crate) use std::sync::Barrier;
+/// For texts that are made once.
+#[cfg(all(
+    feature = "series",
+    any(
+        feature = "postgres",
+        feature = "sqlite",
+        all(feature = "mysql", any(feature = "sqlx-0_8", feature = "sqlx-0_9"))
+    )
+))]
+pub(crate) use std::sync::OnceLock;
 /// For the list of generators that a fork visits, which is neither modelled nor in a scenario, and
 /// for the scopes of a series.
 #[cfg(any(feature = "series", all(unix, not(any(uidring_loom, uidring_shuttle)))))]

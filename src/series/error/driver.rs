@@ -87,7 +87,7 @@ fn is_code(code: Option<&str>, text: &str) -> bool {
 
 /// Of PostgreSQL, and of MySQL where it has no better number.
 #[allow(dead_code, reason = "each is that of a feature's transactions")]
-fn is_sqlstate(code: &str) -> bool {
+pub(crate) fn is_sqlstate(code: &str) -> bool {
     const CODES: [&str; 9] = [
         "40",    // serialization_failure, deadlock_detected
         "55P03", // lock_not_available, lock_timeout
@@ -104,13 +104,13 @@ fn is_sqlstate(code: &str) -> bool {
 
 /// By its primary code.
 #[allow(dead_code, reason = "each is that of a feature's transactions")]
-fn is_sqlite(code: i32) -> bool {
+pub(crate) fn is_sqlite(code: i32) -> bool {
     // SQLITE_BUSY, also of a transaction in WAL mode that has read before, and SQLITE_LOCKED.
     matches!(code & 0xff, 5 | 6)
 }
 
 #[allow(dead_code, reason = "each is that of a feature's transactions")]
-fn is_mysql(number: u16) -> bool {
+pub(crate) fn is_mysql(number: u16) -> bool {
     matches!(
         number,
         1020 // ER_CHECKREAD, of innodb_snapshot_isolation

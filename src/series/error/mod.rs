@@ -1,6 +1,6 @@
 //! [`SeriesError`], why a series gives no number.
 
-mod driver;
+pub(crate) mod driver;
 
 use std::error::Error;
 use std::fmt;

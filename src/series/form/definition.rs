@@ -61,6 +61,28 @@ impl SeriesDefinition {
         })
     }
 
+    /// The same with another pattern, such as one with a wider number.
+    ///
+    /// ```
+    /// use uidring::series::SeriesDefinition;
+    ///
+    /// let seats = SeriesDefinition::new("S{n:2}")?.time_zone("Europe/Berlin").first(10);
+    /// let wider = seats.with_pattern("S{n:3}")?;
+    /// assert_eq!((wider.time_zone_name(), wider.first_number()), ("Europe/Berlin", 10));
+    /// # Ok::<(), uidring::series::PatternError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](SeriesDefinition::new).
+    pub fn with_pattern(self, pattern: &str) -> Result<SeriesDefinition, PatternError> {
+        let with = SeriesDefinition { pattern: pattern.parse()?, ..self };
+        Ok(match with.first_month {
+            Some(month) => with.fiscal_year(month),
+            None => with,
+        })
+    }
+
     /// The time zone in which days begin, by its name in the database of IANA, such as
     /// `Asia/Shanghai`. It is UTC unless it is set.
     ///

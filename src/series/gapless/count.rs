@@ -4,21 +4,118 @@ use std::error::Error;
 use std::fmt;
 
 use crate::backend::sql::{FRESH, Value, mark, now};
-use crate::series::error::SeriesError;
+use crate::series::error::{SeriesError, driver};
 use crate::series::form::date::Date;
 use crate::series::form::number::SeriesNumber;
+use crate::series::form::period::Period;
+use crate::series::form::scope::valid_scope;
 use crate::series::memory::handle::Handle;
-use crate::series::memory::series_cache::MOST_RELOADS;
-use crate::series::store::SeriesRecord;
+use crate::series::memory::known_series::KnownSeries;
+use crate::series::memory::series_cache::{CachedSeries, MOST_RELOADS};
 use crate::series::store::counter::Counter;
 use crate::series::store::sql::rows::record_of_texts;
-use crate::sync::Arc;
+use crate::series::store::{SeriesRecord, SeriesVersion};
+use crate::sync::{Arc, OnceLock};
 
 /// A series, and the day whose number is counted.
 pub struct Gapless<'a> {
-    handle: &'a Handle,
+    place: Place<'a>,
     /// `None`: the day of the reading of the clock.
     date: Option<Date>,
+}
+
+/// Where a process knows a series from.
+enum Place<'a> {
+    /// From the store that it has opened.
+    Opened(&'a Handle),
+    /// From the program's own transactions alone.
+    Read { known: &'a KnownSeries, series: &'a str, scope: &'a str },
+}
+
+impl Place<'_> {
+    fn series(&self) -> &str {
+        match self {
+            Place::Opened(handle) => handle.name(),
+            Place::Read { series, .. } => series,
+        }
+    }
+
+    fn scope(&self) -> &str {
+        match self {
+            Place::Opened(handle) => &handle.scope.name,
+            Place::Read { scope, .. } => scope,
+        }
+    }
+
+    /// Where the series is.
+    fn store(&self) -> String {
+        match self {
+            Place::Opened(handle) => handle.shared.cache.store.name(),
+            Place::Read { .. } => "the database of the transaction".to_owned(),
+        }
+    }
+
+    /// The series as this process knows it, if it does.
+    fn cached(&self) -> Result<Option<Arc<CachedSeries>>, SeriesError> {
+        match self {
+            Place::Opened(handle) => handle.cached_series().map(Some),
+            Place::Read { known, series, scope } => {
+                if !scope.is_empty() {
+                    valid_scope(scope)?;
+                }
+                Ok(known.get(series))
+            }
+        }
+    }
+
+    fn now_ms(&self) -> i64 {
+        match self {
+            Place::Opened(handle) => handle.shared.now_ms(),
+            Place::Read { .. } => KnownSeries::now_ms(),
+        }
+    }
+
+    /// Remembers the series as a transaction has read it.
+    fn learn(&self, record: SeriesRecord) -> Result<Arc<CachedSeries>, SeriesError> {
+        match self {
+            Place::Opened(handle) => {
+                handle.shared.check_fork()?;
+                Ok(handle.shared.cache.insert(record)?.load_full())
+            }
+            Place::Read { known, .. } => known.insert(record),
+        }
+    }
+
+    /// Whether a series of this name that was `created` at another time may be what is meant: where
+    /// no store was opened, it is that of another database.
+    fn may_be_another(&self) -> bool {
+        matches!(self, Place::Read { .. })
+    }
+
+    fn counter(&self, version: &SeriesVersion, period: Period) -> Counter<'_> {
+        Counter { series: self.series(), version: version.number, period, scope: self.scope() }
+    }
+
+    /// The `number`, unless it is above the `largest` that fits.
+    fn check_fits(
+        &self,
+        counter: &Counter<'_>,
+        number: u64,
+        largest: u64,
+    ) -> Result<(), SeriesError> {
+        if let Place::Opened(handle) = self {
+            handle.shared.cache.nearly_full.note(counter, number.min(largest), largest);
+        }
+        if number <= largest {
+            return Ok(());
+        }
+        let (series, scope) = (counter.series.to_owned(), counter.scope.to_owned());
+        let full = SeriesError::Full { series, scope, period: counter.period, largest };
+        if let Place::Opened(handle) = self {
+            handle.shared.cache.nearly_full.note_full(&full);
+        }
+        Err(full)
+    }
 }
 
 /// The kinds of databases, each with a syntax of its own, for
@@ -31,6 +128,29 @@ pub enum Dialect {
     Postgres,
     /// MySQL and MariaDB.
     MySql,
+}
+
+impl Dialect {
+    /// Whether another transaction may not meet the error to which a driver gave this `code`: a
+    /// deadlock, a conflict, a wait that took too long, a connection that broke. A code is a
+    /// SQLSTATE of PostgreSQL, an error number of MySQL, and a result code of SQLite. For drivers
+    /// of which [`SeriesError::is_transient`] knows nothing.
+    ///
+    /// ```
+    /// use uidring::series::Dialect;
+    ///
+    /// assert!(Dialect::Postgres.is_transient("40P01"));
+    /// assert!(Dialect::MySql.is_transient("1213"));
+    /// assert!(!Dialect::Sqlite.is_transient("19"));
+    /// ```
+    #[must_use]
+    pub fn is_transient(self, code: &str) -> bool {
+        match self {
+            Dialect::Postgres => driver::is_sqlstate(code),
+            Dialect::MySql => code.parse().is_ok_and(driver::is_mysql),
+            Dialect::Sqlite => code.parse().is_ok_and(driver::is_sqlite),
+        }
+    }
 }
 
 /// What a driver said.
@@ -61,108 +181,129 @@ impl fmt::Debug for Gapless<'_> {
 
 impl<'a> Gapless<'a> {
     pub(crate) fn now(handle: &'a Handle) -> Gapless<'a> {
-        Gapless { handle, date: None }
+        Gapless { place: Place::Opened(handle), date: None }
     }
 
     pub(crate) fn on(handle: &'a Handle, date: Date) -> Gapless<'a> {
-        Gapless { handle, date: Some(date) }
+        Gapless { place: Place::Opened(handle), date: Some(date) }
+    }
+
+    /// Of a series that the transaction reads, where it is not `known` yet.
+    pub(crate) fn read(
+        known: &'a KnownSeries,
+        series: &'a str,
+        scope: &'a str,
+        date: Option<Date>,
+    ) -> Gapless<'a> {
+        Gapless { place: Place::Read { known, series, scope }, date }
     }
 
     /// The name of the series.
     pub(crate) fn series(&self) -> &str {
-        self.handle.name()
+        self.place.series()
     }
 
     /// Counts the next number in the transaction of `driver`.
     pub(crate) async fn count(self, mut driver: impl Driver) -> Result<SeriesNumber, SeriesError> {
-        let handle = self.handle;
+        let place = &self.place;
+        // Before the database is asked for anything.
+        let mut cached = place.cached()?;
         driver.check_transaction().await.map_err(|error| self.failed(error))?;
         for _ in 0..MOST_RELOADS {
-            let cached = handle.cached_series()?;
+            let known = match cached.take() {
+                Some(known) => known,
+                None => self.learn(&mut driver).await?,
+            };
             let (version, date, period) = if let Some(date) = self.date {
-                let (version, period) = cached.version_on(date);
+                let (version, period) = known.version_on(date);
                 (version, date, period)
             } else {
-                let (version, span) = cached.version_at(handle.shared.now_ms())?;
+                let (version, span) = known.version_at(place.now_ms())?;
                 (version, span.date, span.period)
             };
             let definition = &version.definition;
             if !definition.is_gapless() {
-                return Err(SeriesError::NotGapless { series: handle.name().to_owned() });
+                return Err(SeriesError::NotGapless { series: self.series().to_owned() });
             }
-            handle.check_text(version, date)?;
             let (first, pattern) = (definition.first_number(), definition.pattern());
-            let counter = handle.counter(version, period);
-            let result = count_up(&mut driver, &counter, first, &cached.record).await;
+            pattern.check_date(date)?;
+            pattern.check_scope(place.scope())?;
+            let counter = place.counter(version, period);
+            let result = count_up(&mut driver, &counter, first, &known.record).await;
             if let Some(number) = result.map_err(|error| self.failed(error))? {
-                let largest = pattern.largest();
-                handle.shared.cache.nearly_full.note(&counter, number.min(largest), largest);
-                if number > largest {
-                    let (series, scope) = (counter.series.to_owned(), counter.scope.to_owned());
-                    let full = SeriesError::Full { series, scope, period, largest };
-                    handle.shared.cache.nearly_full.note_full(&full);
-                    return Err(full);
-                }
-                return Ok(handle.write(pattern, date, number, period));
+                place.check_fits(&counter, number, pattern.largest())?;
+                let text = pattern.write(date, place.scope(), number);
+                return Ok(SeriesNumber::new(text, number, period));
             }
-            self.find_out_why(&mut driver, &counter, &cached.record).await?;
+            cached = Some(self.find_out_why(&mut driver, &counter, &known.record).await?);
         }
-        Err(SeriesError::Changed { series: handle.name().to_owned() })
+        Err(SeriesError::Changed { series: self.series().to_owned() })
     }
 
-    /// Says why the statement counted nothing for the series that is `known`. Returns where it was
-    /// changed since, which is known now.
-    async fn find_out_why(
+    /// Reads the series in the database of `driver`, which this process knows from then on.
+    pub(crate) async fn learn(
         &self,
         driver: &mut impl Driver,
-        counter: &Counter<'_>,
-        cached: &SeriesRecord,
-    ) -> Result<(), SeriesError> {
-        let handle = self.handle;
+    ) -> Result<Arc<CachedSeries>, SeriesError> {
+        let record = self.record(driver).await?;
+        let (store, series) = (self.place.store(), self.series().to_owned());
+        let unknown = SeriesError::NoSuchSeries { store, series, alike: Vec::new() };
+        self.place.learn(record.ok_or(unknown)?)
+    }
+
+    /// The series in the database of `driver`, if it is there.
+    async fn record(&self, driver: &mut impl Driver) -> Result<Option<SeriesRecord>, SeriesError> {
         check_connection(driver).await.map_err(|error| self.failed(error))?;
         let syntax = DialectSyntax::of(driver.dialect());
-        let name = || vec![counter.series.into()];
+        let name = || vec![self.series().into()];
         let sql = syntax.translate(
             "{fresh}SELECT {text}name), {text}time_zone), {text}fiscal_month), {text}gapless), \
              {text}closed_before), {text}revision), {text}created) FROM uidring_series \
              WHERE name = ?",
         );
         let series = driver.rows(sql, name()).await.map_err(|error| self.failed(error))?;
+        let Some(series) = series.first() else { return Ok(None) };
         let sql = syntax.translate(
             "{fresh}SELECT {text}series), {text}version), {text}pattern), {text}step), \
              {text}first_number), {text}begins) FROM uidring_series_version WHERE series = ? \
              ORDER BY version",
         );
         let versions = driver.rows(sql, name()).await.map_err(|error| self.failed(error))?;
-        let store = &handle.shared.cache.store;
-        let Some(series) = series.first() else {
-            let (store, series) = (store.name(), handle.name().to_owned());
-            return Err(SeriesError::OtherDatabase { store, series });
+        record_of_texts(series, &versions).map(Some).map_err(|error| self.failed(error))
+    }
+
+    /// Says why the statement counted nothing for the series that is `known`. Returns it as it is,
+    /// where it was changed since.
+    async fn find_out_why(
+        &self,
+        driver: &mut impl Driver,
+        counter: &Counter<'_>,
+        known: &SeriesRecord,
+    ) -> Result<Arc<CachedSeries>, SeriesError> {
+        let name = || self.series().to_owned();
+        let record = self.record(driver).await?;
+        // Another series of this name is one of another database, or in another schema.
+        let same =
+            |record: &SeriesRecord| record.created == known.created || self.place.may_be_another();
+        let Some(record) = record.filter(same) else {
+            return Err(SeriesError::OtherDatabase { store: self.place.store(), series: name() });
         };
-        let record = record_of_texts(series, &versions).map_err(|error| self.failed(error))?;
-        // Another series of this name, such as in another schema.
-        if record.created != cached.created {
-            let (store, series) = (store.name(), handle.name().to_owned());
-            return Err(SeriesError::OtherDatabase { store, series });
-        }
         if record.is_closed(counter.period) {
-            let (series, period) = (handle.name().to_owned(), counter.period);
-            return Err(SeriesError::Closed { series, period });
+            return Err(SeriesError::Closed { series: name(), period: counter.period });
         }
-        handle.shared.check_fork()?;
-        let is_newer = record.revision > cached.revision;
+        let is_news = record.revision > known.revision || record.created != known.created;
         // An older one is learned as well, in case the database went back to it. The statement that
         // counts looks at the row itself, so that nothing is counted by what is no longer so.
-        handle.shared.cache.insert(record)?;
-        if is_newer {
-            return Ok(());
+        let learned = self.place.learn(record)?;
+        if is_news {
+            return Ok(learned);
         }
         // A transaction may see the series as it was when the transaction began.
-        Err(SeriesError::Changed { series: handle.name().to_owned() })
+        Err(SeriesError::Changed { series: name() })
     }
 
     fn failed(&self, error: DriverError) -> SeriesError {
-        let series = self.handle.name().to_owned();
+        let series = self.series().to_owned();
         SeriesError::Transaction { series, source: Arc::from(error) }
     }
 }
@@ -204,7 +345,7 @@ async fn count_up(
         cached.revision.into(),
         cached.created.into(),
     ];
-    let mut rows = driver.rows(syntax.translate(COUNT), values).await?;
+    let mut rows = driver.rows(count_statement(driver.dialect()).to_owned(), values).await?;
     if driver.dialect() == Dialect::MySql {
         let key = vec![counter.series.into(), counter.scope.into(), period.as_str().into()];
         rows = driver.rows(syntax.translate(COUNTED), key).await?;
@@ -215,6 +356,17 @@ async fn count_up(
     }
     let number = rows.into_iter().next().and_then(|row| row.into_iter().next().flatten());
     number.map(|text| Ok(text.parse()?)).transpose()
+}
+
+/// [`COUNT`] in the syntax of this kind of database, which is made once.
+fn count_statement(dialect: Dialect) -> &'static str {
+    static STATEMENTS: [OnceLock<String>; 3] = [const { OnceLock::new() }; 3];
+    let statement = match dialect {
+        Dialect::Sqlite => &STATEMENTS[0],
+        Dialect::Postgres => &STATEMENTS[1],
+        Dialect::MySql => &STATEMENTS[2],
+    };
+    statement.get_or_init(|| DialectSyntax::of(dialect).translate(COUNT))
 }
 
 /// Whether the statement before the one that read this row with [`COUNTED`] has written something.

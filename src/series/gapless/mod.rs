@@ -12,9 +12,11 @@ mod rusqlite;
 mod sqlx;
 #[cfg(feature = "postgres")]
 mod tokio_postgres;
+mod unopened;
 mod with;
 
 pub use count::{Dialect, Gapless};
+pub use unopened::{GaplessGenerator, GaplessSeries};
 pub use with::{SqlValue, count_with, count_with_async};
 
 #[cfg(any(feature = "postgres", feature = "sqlx-0_8", feature = "sqlx-0_9"))]

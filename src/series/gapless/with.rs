@@ -37,21 +37,37 @@ where
 {
     let series = gapless.series().to_owned();
     let rows = |sql: String, values: Vec<SqlValue>| ready(rows(&sql, &values));
-    without_waiting(gapless.count(Statements { dialect, rows }))
+    without_waiting(gapless.count(Statements { dialect, has_begun: false, rows }))
         .unwrap_or(Err(SeriesError::Changed { series }))
 }
 
-/// Counts by a function that returns a future.
+/// Counts by a function that returns a future. Where a transaction `has_begun` for sure, nothing is
+/// asked about it.
 pub async fn count_with_async<F, E>(
     gapless: Gapless<'_>,
     dialect: Dialect,
+    has_begun: bool,
     rows: impl FnMut(String, Vec<SqlValue>) -> F,
 ) -> Result<SeriesNumber, SeriesError>
 where
     F: Future<Output = Result<Vec<Texts>, E>>,
     E: Into<Box<dyn Error + Send + Sync>>,
 {
-    gapless.count(Statements { dialect, rows }).await
+    gapless.count(Statements { dialect, has_begun, rows }).await
+}
+
+/// Reads the series by a function that returns a future.
+pub async fn learn_with_async<F, E>(
+    gapless: Gapless<'_>,
+    dialect: Dialect,
+    rows: impl FnMut(String, Vec<SqlValue>) -> F,
+) -> Result<(), SeriesError>
+where
+    F: Future<Output = Result<Vec<Texts>, E>>,
+    E: Into<Box<dyn Error + Send + Sync>>,
+{
+    let mut statements = Statements { dialect, has_begun: true, rows };
+    gapless.learn(&mut statements).await.map(drop)
 }
 
 /// Whether an error or one of its causes has this text in it.
@@ -61,6 +77,7 @@ fn says(error: &(dyn Error + 'static), text: &str) -> bool {
 
 struct Statements<R> {
     dialect: Dialect,
+    has_begun: bool,
     rows: R,
 }
 
@@ -82,6 +99,9 @@ where
     /// Nothing else says whether the function runs its statements in a transaction. Outside of one,
     /// each is a transaction of its own: the number would be kept where the document is not.
     async fn check_transaction(&mut self) -> Result<(), DriverError> {
+        if self.has_begun {
+            return Ok(());
+        }
         let is_in_transaction = match self.dialect {
             // What is set for a transaction ends with it.
             Dialect::Postgres => {

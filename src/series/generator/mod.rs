@@ -221,23 +221,45 @@ impl SeriesGenerator {
     ///
     /// The error of the newest version, if none has written such a text.
     pub fn parse(&self, text: &str) -> Result<Parsed, ParseError> {
-        let cached = self.handle.scopes.cached.load();
-        let mut error = None;
-        for version in cached.record.versions.iter().rev() {
-            let end = cached.record.end_of(version);
-            match version.definition.pattern().parse(text) {
-                Ok(parsed) => {
-                    let begins = parsed.period().first().unwrap_or(Date::MIN);
-                    if version.begins <= begins && end.is_none_or(|end| begins < end) {
-                        return Ok(parsed);
-                    }
-                }
-                Err(wrong) => drop(error.get_or_insert(wrong)),
-            }
-        }
-        Err(error.unwrap_or_else(|| {
-            ParseError::new(0, "no version of the series wrote numbers of this period so")
-        }))
+        self.handle.scopes.cached.load().parse(text)
+    }
+
+    /// The text of a number of the present period, as the takes of this scope write it.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::series::{Series, SeriesDefinition};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let store = uidring::Store::open(folder.path().join("uidring.db"))?;
+    /// # let series = Series::builder().store(&store).build()?;
+    /// let orders = series.create("orders", SeriesDefinition::new("{scope}/{yyyy}-{n:4}")?)?;
+    /// let shop = orders.scope("shop-7");
+    /// assert_eq!(shop.format_for("2026-11-24".parse()?, 42)?, "shop-7/2026-0042");
+    /// assert_eq!(shop.take()?.as_str(), shop.format(1)?);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SeriesError::Format`] if the pattern does not fit the number, the scope or the date;
+    /// [`SeriesError::Clock`].
+    pub fn format(&self, number: u64) -> Result<String, SeriesError> {
+        self.text_of(None, number)
+    }
+
+    /// Does what [`format`](SeriesGenerator::format) does, for the period of a `date`.
+    ///
+    /// # Errors
+    ///
+    /// As [`format`](SeriesGenerator::format).
+    pub fn format_for(&self, date: Date, number: u64) -> Result<String, SeriesError> {
+        self.text_of(Some(date), number)
+    }
+
+    fn text_of(&self, date: Option<Date>, number: u64) -> Result<String, SeriesError> {
+        let (cached, now_ms) = (self.handle.scopes.cached.load(), self.handle.shared.now_ms());
+        cached.format(date, now_ms, &self.handle.scope.name, number)
     }
 
     /// What the store knows of the series. Asks the store.

@@ -13,6 +13,8 @@ use crate::segment::load::supplier::Fullness;
 use crate::segment::load::trouble::Trouble;
 use crate::series::error::SeriesError;
 use crate::series::form::date::Date;
+use crate::series::form::error::ParseError;
+use crate::series::form::pattern::Parsed;
 use crate::series::form::period::{Period, Unit};
 use crate::series::form::period_bounds::{PeriodBounds, bounds_at};
 use crate::series::store::counter::{Counter, tag_label};
@@ -88,6 +90,46 @@ impl CachedSeries {
         }
         let bounds = bounds_at(unit(version), &self.zone, unix_ms).map_err(out_of_range)?;
         Ok((version, bounds))
+    }
+
+    /// Reads a number of any version of this series: by the version that has written it.
+    pub fn parse(&self, text: &str) -> Result<Parsed, ParseError> {
+        let mut error = None;
+        for version in self.record.versions.iter().rev() {
+            let end = self.record.end_of(version);
+            match version.definition.pattern().parse(text) {
+                Ok(parsed) => {
+                    let begins = parsed.period().first().unwrap_or(Date::MIN);
+                    if version.begins <= begins && end.is_none_or(|end| begins < end) {
+                        return Ok(parsed);
+                    }
+                }
+                Err(wrong) => drop(error.get_or_insert(wrong)),
+            }
+        }
+        Err(error.unwrap_or_else(|| {
+            ParseError::new(0, "no version of the series wrote numbers of this period so")
+        }))
+    }
+
+    /// The text of a number of the period of a day, or of the present one at `now_ms`.
+    pub fn format(
+        &self,
+        date: Option<Date>,
+        now_ms: i64,
+        scope: &str,
+        number: u64,
+    ) -> Result<String, SeriesError> {
+        let (version, date) = if let Some(date) = date {
+            (self.version_on(date).0, date)
+        } else {
+            let (version, bounds) = self.version_at(now_ms)?;
+            (version, bounds.date)
+        };
+        let pattern = version.definition.pattern();
+        // Scopes that the pattern does not show are kept beside the text, as for a take.
+        let scope = (!scope.is_empty() && pattern.has_scope()).then_some(scope);
+        Ok(pattern.format(date, scope, number)?)
     }
 
     /// Whether its numbers are counted in the transactions that use them.
