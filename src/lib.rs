@@ -172,6 +172,7 @@
 //! | `lease_lost` | warn | `worker` | lease for longer, unless the process stood still |
 //! | `rule_broken` | error | `worker`, `rule`, `found`, `bound` | raise the ids, restart, report |
 //! | `worker_id_changed` | info | `worker`, `before` | widen the sequence if it comes often |
+//! | `worker_id_added` | info | `worker`, `workers` | nothing: a tick of the past was full |
 //! | `no_new_worker` | warn | `error` | see that the registry runs and has ids left |
 //! | `new_workers_used_up` | warn | `most`, `period` | widen the sequence, or take fewer UIDs |
 //! | `not_released` | warn | `worker`, `error` | nothing: the id is free when its lease expires |
@@ -394,6 +395,7 @@ pub use generator::builder::Builder;
 pub use generator::installed::take_local;
 pub use generator::installed::{get_or_try_init, install, installed, take};
 pub use generator::local::LocalTaker;
+pub use generator::past::{PastGenerator, PastStatus, TakeAtError, TakeTimesError};
 pub use generator::take_n::TakeN;
 pub use generator::{BuildError, InstallError, ShutdownError, UidGenerator};
 pub use layout::{FieldOrder, Layout, LayoutError, Parts, TimeRangeError};

@@ -161,41 +161,32 @@ pub fn check_build(builder: Builder, layout: Layout) -> Result<(), BuildError> {
     }
 }
 
-/// Builds a generator on `registry`. A registry serves one layout, which is used unless another is
-/// asked for.
-///
-/// # Errors
-/// The registry has no worker id to give, or the options do not fit it.
-pub fn build_on(
+/// What builds a generator on `registry`. A registry serves one layout, which is used unless another
+/// is asked for.
+#[must_use]
+pub fn with_registry(
     builder: Builder,
     registry: impl WorkerRegistry,
     asked: Option<Layout>,
-) -> Result<UidGenerator, BuildError> {
+) -> Builder {
     let builder = builder.registry(registry);
     match asked {
         Some(layout) => builder.layout(layout),
         None => builder.remembered_layout(),
     }
-    .build()
 }
 
-/// Does what [`build_on`] does, up to the writing: no worker id is used up, and nothing is made.
-/// Where the store may be missing, it is one of [`Store::open_trial`](uidring::Store::open_trial).
+/// Builds a generator, up to the writing: no worker id is used up, and nothing is made. Where the
+/// store may be missing, it is one of [`Store::open_trial`](uidring::Store::open_trial).
 ///
 /// # Errors
-/// As [`build_on`].
+/// The registry has no worker id to give, or the options do not fit it.
 pub fn try_build_on(
     builder: Builder,
     registry: StoreRegistry,
     asked: Option<Layout>,
 ) -> Result<(), BuildError> {
-    let builder = builder.registry(TrialRegistry(registry));
-    match asked {
-        Some(layout) => builder.layout(layout),
-        None => builder.remembered_layout(),
-    }
-    .build()
-    .map(drop)
+    with_registry(builder, TrialRegistry(registry), asked).build().map(drop)
 }
 
 /// A registry that gives a worker id for a trial.

@@ -14,6 +14,7 @@ mod series_args;
 mod spelling;
 mod table;
 mod tag_args;
+mod time;
 mod variables;
 mod visible;
 mod worker_id_args;
@@ -21,9 +22,9 @@ mod worker_ids;
 
 pub use db::Db;
 pub use errors::with_causes;
-pub use generator::{GeneratorArgs, build_on, check_build, try_build_on};
+pub use generator::{GeneratorArgs, check_build, try_build_on, with_registry};
 pub use key_file::{KeyFile, prefix};
-pub use layout::{LayoutArgs, Preset, epoch};
+pub use layout::{LayoutArgs, Preset};
 pub use length::{lease, length, some_length};
 pub use passwords::without_passwords;
 pub use registry_config::RegistryConfig;
@@ -31,6 +32,7 @@ pub use series_args::SeriesArgs;
 pub use spelling::{long_names, normalize_options};
 pub use table::Table;
 pub use tag_args::TagArgs;
+pub use time::time;
 pub use variables::{
     find_spelling, is_near, is_variable, meant, mistaken, nearest, normalized, unknown, variable,
 };

@@ -19,7 +19,8 @@ fn cause(error: &RegistryError) -> &(dyn std::error::Error + 'static) {
     error
 }
 
-pub fn started(lease: &Lease, registry: &str, layout: &Layout, is_exact: bool) {
+/// `time` says how UIDs follow the clock: "borrowed", "exact" or "past".
+pub fn started(lease: &Lease, registry: &str, layout: &Layout, time: &str) {
     event!(
         info,
         "started",
@@ -27,7 +28,7 @@ pub fn started(lease: &Lease, registry: &str, layout: &Layout, is_exact: bool) {
         kind = if lease.is_permanent() { "permanent" } else { "leased" },
         registry,
         %layout,
-        time = if is_exact { "exact" } else { "borrowed" },
+        time,
         reserved_until = %utc(layout.begin_of(lease.last)),
         "the generator has started"
     );
@@ -97,6 +98,11 @@ pub fn worker_id_changed(worker: u64, before: u64) {
         before,
         "took on another worker id, from the present tick on"
     );
+}
+
+/// A generator of the past has `workers` of them now.
+pub fn worker_id_added(worker: u64, workers: usize) {
+    event!(info, "worker_id_added", worker, workers, "took on a further worker id for the past");
 }
 
 pub fn no_new_worker(error: &RegistryError) {

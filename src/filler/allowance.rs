@@ -29,6 +29,13 @@ impl Allowance {
         self.used() + self.period.as_nanos() <= self.most_in(self.period)
     }
 
+    /// How long until one is left: zero if one is, `None` if none ever is.
+    pub fn until_next(&self) -> Option<Duration> {
+        let missing = (self.used() + self.period.as_nanos()).checked_sub(self.most_in(self.period));
+        let wait = missing.unwrap_or(0).div_ceil(u128::from(self.most).max(1));
+        (self.most > 0).then(|| Duration::from_nanos(u64::try_from(wait).unwrap_or(u64::MAX)))
+    }
+
     pub fn use_one(&mut self) {
         let used = self.used();
         self.is_announced &= used > 0;

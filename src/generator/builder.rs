@@ -16,9 +16,10 @@ use crate::generator::BuildError;
 use crate::generator::UidGenerator;
 #[cfg(feature = "async")]
 use crate::generator::blocking;
+use crate::generator::past::PastGenerator;
 use crate::generator::start::{Patience, check_jump, check_time};
 use crate::layout::Layout;
-use crate::registry::WorkerRegistry;
+use crate::registry::{Request, WorkerRegistry};
 use crate::ring::{MAX_SLOTS, MIN_SLOTS};
 use crate::sync::{Arc, Parker};
 
@@ -392,6 +393,60 @@ impl Builder {
         result.unwrap_or_else(|error| Err(BuildError::Spawn(error)))
     }
 
+    /// Takes a worker id for UIDs of times that were. The registry, the layout, the clock,
+    /// [`max_new_workers`](Builder::max_new_workers) and
+    /// [`start_deadline`](Builder::start_deadline) count; the other settings are about takes of the
+    /// present. There is no thread.
+    ///
+    /// ```
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// // Nobody knows what a number of one's own was used for before.
+    /// let builder = UidGenerator::builder().registry(FixedWorker::new(7));
+    /// let error = builder.build_past().unwrap_err();
+    /// assert!(error.to_string().starts_with("ids of the past need a worker id that"));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Builder::build), and [`BuildError::NotForThePast`] where the registry leases its
+    /// worker ids, or has another's: the id is given back.
+    pub fn build_past(self) -> Result<PastGenerator, BuildError> {
+        let mut registry = self.registry.ok_or(BuildError::NoRegistry)?;
+        let patience = Patience { deadline: self.start_deadline, since: Stopwatch::start() };
+        let remembered =
+            if self.asks_for_layout { patience.layout_of(&mut *registry)? } else { None };
+        let layout = remembered.unwrap_or(self.layout);
+        let lease = patience.retry(|| {
+            check_time(&layout, &*self.clock)?;
+            let now = layout.tick_at(self.clock.now()).unwrap_or(layout.final_tick());
+            Ok(registry.assign(&Request::new(layout, now, now))?.check(&layout)?)
+        })?;
+        if !lease.is_permanent() || lease.first > 0 {
+            let is_leased = !lease.is_permanent();
+            if is_leased && let Err(error) = registry.release(&lease, lease.first.saturating_sub(1))
+            {
+                events::not_released(lease.worker, &error);
+            }
+            return Err(BuildError::NotForThePast { worker: lease.worker, is_leased });
+        }
+        events::started(&lease, &registry.name(), &layout, "past");
+        let allowance = permanent_workers(self.max_new_workers, &layout);
+        let past = PastGenerator::new(layout, self.clock, registry, &lease, allowance);
+        past.map_err(BuildError::Spawn)
+    }
+
+    /// Does what [`build_past`](Builder::build_past) does, on a thread of its own, as
+    /// [`build_async`](Builder::build_async).
+    ///
+    /// # Errors
+    ///
+    /// As [`build_past`](Builder::build_past).
+    #[cfg(feature = "async")]
+    pub async fn build_past_async(self) -> Result<PastGenerator, BuildError> {
+        let result = blocking::run("uidring-build", || self.build_past()).await;
+        result.unwrap_or_else(|error| Err(BuildError::Spawn(error)))
+    }
+
     /// Everything but the thread.
     pub(crate) fn assemble(
         self,
@@ -412,11 +467,9 @@ impl Builder {
         }
         let mut registry = self.registry.ok_or(BuildError::NoRegistry)?;
         let patience = Patience { deadline: self.start_deadline, since: Stopwatch::start() };
-        let layout = if self.asks_for_layout {
-            patience.retry(|| Ok(registry.remembered_layout()?))?.unwrap_or(layout)
-        } else {
-            layout
-        };
+        let remembered =
+            if self.asks_for_layout { patience.layout_of(&mut *registry)? } else { None };
+        let layout = remembered.unwrap_or(layout);
         let tick = layout.tick();
         if !is_exact && max_lag < tick && max_lead < tick {
             return Err(BuildError::Limits { max_lead, max_lag, tick });
@@ -444,11 +497,11 @@ impl Builder {
             slots,
             refill_mark: (slots as u64 * u64::from(refill_at) / 100).max(1),
         });
-        events::started(&lease, &registry.name(), &layout, is_exact);
+        let time = if is_exact { "exact" } else { "borrowed" };
+        events::started(&lease, &registry.name(), &layout, time);
         let oldest = engine.tick_of_block(engine.ring.cursor_block()).unwrap_or(lease.first);
         let allowance = if lease.is_permanent() {
-            let per_hour = self.max_new_workers.unwrap_or_else(|| new_workers_of(&layout));
-            Allowance::new(per_hour.into(), Duration::from_secs(3600))
+            permanent_workers(self.max_new_workers, &layout)
         } else {
             let ids = engine.worker_id_count().unwrap_or_else(|| layout.max_worker());
             Allowance::new(leased_workers_of(ids), max_lead / 2)
@@ -477,6 +530,12 @@ impl fmt::Debug for Builder {
             .field("shutdown_deadline", &self.shutdown_deadline)
             .finish_non_exhaustive()
     }
+}
+
+/// How many further permanent worker ids a generator may take on.
+fn permanent_workers(max_new_workers: Option<u32>, layout: &Layout) -> Allowance {
+    let per_hour = max_new_workers.unwrap_or_else(|| new_workers_of(layout));
+    Allowance::new(per_hour.into(), Duration::from_secs(3600))
 }
 
 /// How many of so many leased worker ids a generator may take on in half of `max_lead`. One that

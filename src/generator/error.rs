@@ -76,6 +76,13 @@ pub enum BuildError {
         /// The limit.
         max_forward_jump: Duration,
     },
+    /// Ids of the past need a worker id that nobody had before, and that is given once.
+    NotForThePast {
+        /// The worker id.
+        worker: u64,
+        /// Whether it is leased. Otherwise it is a number of the caller's own.
+        is_leased: bool,
+    },
     /// The filler thread, or that of `build_async`, cannot be started.
     Spawn(io::Error),
 }
@@ -121,6 +128,18 @@ impl fmt::Display for BuildError {
                 human(*max_lag),
                 human(*tick)
             ),
+            BuildError::NotForThePast { worker, is_leased } => {
+                write!(f, "ids of the past need a worker id that nobody had before, and ")?;
+                if *is_leased {
+                    write!(f, "{worker} is lent again and again: {WITHOUT_LEASE}")
+                } else {
+                    write!(
+                        f,
+                        "{worker} is a number of your own, of which no store knows the ids: take \
+                         one from a store"
+                    )
+                }
+            }
             BuildError::TimeExhausted { expires_at } => {
                 write!(
                     f,
@@ -157,6 +176,13 @@ impl fmt::Display for BuildError {
         }
     }
 }
+
+const WITHOUT_LEASE: PerAudience = PerAudience {
+    library: "use the registry as it is without leased",
+    tool: "leave out --lease",
+    service: "start a service of its own without --lease",
+    binding: "leave out the option lease",
+};
 
 const ON_LEAD_LIMIT: PerAudience = PerAudience {
     library: "set on_lead_limit to Wait or Fail",

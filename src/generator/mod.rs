@@ -6,6 +6,7 @@ pub mod builder;
 mod error;
 pub mod installed;
 pub mod local;
+pub mod past;
 mod start;
 pub mod take_n;
 #[cfg(not(any(uidring_loom, uidring_shuttle)))]

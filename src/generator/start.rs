@@ -21,6 +21,14 @@ pub struct Patience {
 }
 
 impl Patience {
+    /// The layout that the registry remembers.
+    pub fn layout_of(
+        &self,
+        registry: &mut dyn WorkerRegistry,
+    ) -> Result<Option<Layout>, BuildError> {
+        self.retry(|| Ok(registry.remembered_layout()?))
+    }
+
     /// Repeats `attempt` until it succeeds or fails for a reason that stays, or `deadline` has
     /// passed.
     pub fn retry<T>(

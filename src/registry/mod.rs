@@ -247,12 +247,12 @@ impl Request {
     ///
     /// ```
     /// use uidring::Layout;
-    /// use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
+    /// use uidring::registry::{FixedWorker, Request, WorkerRegistry};
     ///
     /// let layout = Layout::DEFAULT;
     /// let request = Request::new(layout, 10_000_000, layout.max_tick());
     /// let lease = FixedWorker::new(7).assign(&request)?;
-    /// assert_eq!(lease, Lease::permanent(7, &layout));
+    /// assert_eq!((lease.worker, lease.first, lease.last), (7, 10_000_000, layout.max_tick()));
     /// # Ok::<(), uidring::RegistryError>(())
     /// ```
     #[must_use]
@@ -280,7 +280,9 @@ pub struct Lease {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LeaseKind {
-    /// The id is given once, with all ticks up to the layout's last.
+    /// The id is given once, with all ticks up to the layout's last. One from the first tick on,
+    /// which is 0, was never used before, and is good for
+    /// [ids of the past](crate::Builder::build_past).
     Permanent,
     /// The id is given for a time. Its holder reserves further ticks as it goes.
     Leased {

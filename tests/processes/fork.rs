@@ -22,8 +22,8 @@ use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
 use uidring::registry::{RegistryAdmin, SqliteRegistry};
 use uidring::segment::Number;
 use uidring::{
-    BuildError, Builder, FillerState, Layout, LeadLimit, LocalTaker, RegistryError, TakeError, Uid,
-    UidGenerator,
+    BuildError, Builder, FillerState, Layout, LeadLimit, LocalTaker, RegistryError, TakeAtError,
+    TakeError, Uid, UidGenerator,
 };
 
 use crate::alone::alone;
@@ -676,5 +676,35 @@ fn programs_are_started_as_ever() {
             assert_eq!(String::from_utf8(echo.stdout).unwrap().trim(), first.to_string());
             assert!(uids.take().unwrap() > first);
         }
+    });
+}
+
+/// Neither does one of the past, whose lock another thread may hold at the fork.
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_child_gets_no_uid_of_its_parents_past() {
+    alone("fork::a_child_gets_no_uid_of_its_parents_past", || {
+        let folder = tempfile::tempdir().unwrap();
+        let registry = SqliteRegistry::open(folder.path().join("uidring.db")).unwrap();
+        let past = UidGenerator::builder().registry(registry).build_past().unwrap();
+        let time = past.layout().epoch();
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    past.take_at(time).unwrap();
+                }
+            });
+            for _ in 0..20 {
+                let got = in_child(|| {
+                    let error = past.take_at(time).unwrap_err();
+                    assert!(matches!(error, TakeAtError::Forked), "{error}");
+                    assert_eq!(past.status().taken, 0);
+                    Vec::new()
+                });
+                assert_eq!(got, []);
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
     });
 }

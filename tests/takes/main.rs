@@ -10,6 +10,8 @@ mod size;
 mod claimed_spans;
 mod exact_time;
 mod nothing_wasted;
+#[cfg(feature = "sqlite")]
+mod past;
 mod shutdown;
 mod shutdown_threads;
 mod starvation;

@@ -11,7 +11,7 @@ use uidring::{
     Audience, BuildError, ClaimedSpan, FieldOrder, Layout, RegistryError, TakeError, Uid,
     UidGenerator,
 };
-use uidring_args::{build_on, check_build, with_causes};
+use uidring_args::{check_build, with_causes, with_registry};
 
 use crate::error::Error;
 use crate::options::{self, UidOptions};
@@ -55,7 +55,7 @@ impl Open for Uids {
             check_build(builder(&options), asked.unwrap_or_default())?;
         }
         let registry = store.registry_with((&options.generator.registry_config()).into())?;
-        Ok(Uids::of(build_on(builder(&options), registry, asked)?))
+        Ok(Uids::of(with_registry(builder(&options), registry, asked).build()?))
     }
 }
 

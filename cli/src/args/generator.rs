@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use uidring::{Layout, UidGenerator};
-use uidring_args::{Db, GeneratorArgs, build_on, check_build};
+use uidring::{Builder, Layout, PastGenerator, UidGenerator};
+use uidring_args::{Db, GeneratorArgs, check_build, with_registry};
 
 use crate::args::db;
 use crate::args::wait_notice::with_wait_notice;
@@ -16,10 +16,30 @@ pub(crate) fn open(
     db: &Db,
     asked: Option<Layout>,
 ) -> Result<UidGenerator, Failure> {
+    let builder = builder_on(args, db, asked)?;
+    with_wait_notice(db, || Ok(builder()?.build()?))
+}
+
+/// Does what [`open`] does, for times that were.
+pub(crate) fn open_past(
+    args: &GeneratorArgs,
+    db: &Db,
+    asked: Option<Layout>,
+) -> Result<PastGenerator, Failure> {
+    let builder = builder_on(args, db, asked)?;
+    with_wait_notice(db, || Ok(builder()?.build_past()?))
+}
+
+/// What opens the registry and makes a builder for it, once the options were checked.
+fn builder_on<'a>(
+    args: &'a GeneratorArgs,
+    db: &'a Db,
+    asked: Option<Layout>,
+) -> Result<impl FnOnce() -> Result<Builder, Failure> + 'a, Failure> {
     args.check_requested(asked).map_err(|problem| Failure::Usage(problem.to_owned()))?;
     let builder = || args.builder().start_deadline(Duration::ZERO);
     if asked.is_some() || db.is_missing() {
         check_build(builder(), asked.unwrap_or_default())?;
     }
-    with_wait_notice(db, || Ok(build_on(builder(), db::open(db, &args.registry_config())?, asked)?))
+    Ok(move || Ok(with_registry(builder(), db::open(db, &args.registry_config())?, asked)))
 }

@@ -23,6 +23,7 @@ mod load;
 mod masked;
 mod pages;
 mod parse;
+mod past;
 mod plan;
 mod series;
 #[cfg(any(feature = "mysql", feature = "postgres"))]

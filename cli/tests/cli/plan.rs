@@ -264,3 +264,20 @@ fn plan_says_when_the_default_is_enough() {
     assert!(!plan("10k").contains(said));
     assert!(!plan("1000 --years 50").contains(said));
 }
+
+#[test]
+fn the_oldest_row_says_when_the_time_field_begins() {
+    let folder = folder();
+    let plan = ["plan", "--rate", "500", "--oldest"];
+    let report =
+        json(&stdout(folder.path(), &[&plan[..], &["2015-03-01T12:00:00Z", "--json"]].concat()));
+    assert_eq!(report["recommended"]["epoch"], "2015-03-01T00:00:00Z");
+    // The default begins later.
+    let page = stdout(folder.path(), &[&plan[..], &["2015-03-01"]].concat());
+    assert!(page.contains("--epoch 2015-03-01"), "{page}");
+    let told = stderr(folder.path(), &[&plan[..], &["9999-01-01"]].concat(), 2);
+    assert!(told.contains("the time of --oldest has not come"), "{told}");
+    let later = [&plan[..], &["2015-03-01", "--epoch", "2016-01-01"]].concat();
+    let told = stderr(folder.path(), &later, 2);
+    assert!(told.contains("--epoch is after --oldest"), "{told}");
+}

@@ -8,7 +8,7 @@ use uidring::registry::RegistryAdmin as _;
 use uidring::segment::{SegmentSource, Segments};
 use uidring::store::StoreRegistry;
 use uidring::{Builder, Layout, UidGenerator};
-use uidring_args::{Db, RegistryConfig, Table, build_on, try_build_on, with_causes};
+use uidring_args::{Db, RegistryConfig, Table, try_build_on, with_causes, with_registry};
 
 use crate::app::reload::TokenTable;
 use crate::app::{App, DenseNumbers};
@@ -401,7 +401,7 @@ fn build(
     let thread = thread::Builder::new().spawn(|| ());
     thread.map_err(|error| StoreFailure::for_now(format!("cannot start a thread: {error}")))?;
     let uids = if let Some(grants) = grants {
-        Some(build_on(builder, RecordedRegistry { registry, grants }, layout)?)
+        Some(with_registry(builder, RecordedRegistry { registry, grants }, layout).build()?)
     } else {
         try_build_on(builder, registry, layout)?;
         None

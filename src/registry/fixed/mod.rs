@@ -206,7 +206,8 @@ impl WorkerRegistry for FixedWorker {
             Some(CurrentLease { lost: Some(last), .. }) => Some(*last),
             Some(_) => return Err(RegistryError::FixedInUse { worker }),
         };
-        let mut lease = Lease::permanent(worker, &layout);
+        // Ticks before may have been used.
+        let mut lease = Lease { first: request.now, ..Lease::permanent(worker, &layout) };
         let mut state = None;
         if let Some(path) = &self.path {
             let (mut file, used) = StateFile::open(path, worker, &layout, self.held())?;

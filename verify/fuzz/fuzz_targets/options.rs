@@ -9,7 +9,7 @@ use clap::{Args, Command, FromArgMatches, ValueEnum};
 use jiff::Timestamp;
 use libfuzzer_sys::fuzz_target;
 use uidring::RegistryOptions;
-use uidring_args::{LayoutArgs, Preset, RegistryConfig, Table, epoch, lease, length, nearest};
+use uidring_args::{LayoutArgs, Preset, RegistryConfig, Table, lease, length, nearest, time};
 use uidring_args::{partition, some_length, worker_id, worker_ids};
 
 const CENTURY: Duration = Duration::from_secs(36_500 * 24 * 3600);
@@ -17,7 +17,7 @@ const CENTURY: Duration = Duration::from_secs(36_500 * 24 * 3600);
 fuzz_target!(|text: &str| {
     lengths(text);
     ids(text);
-    if let Ok(time) = epoch(text) {
+    if let Ok(time) = time(text) {
         let printed = Timestamp::try_from(time).unwrap().to_string();
         assert_eq!(epoch(&printed), Ok(time), "{printed}");
     }
@@ -79,7 +79,7 @@ fn layouts(text: &str) {
     let epoch = Timestamp::try_from(layout.epoch()).unwrap();
     if arguments.iter().any(|argument| argument.starts_with("--epoch=")) {
         let given = arguments.iter().find_map(|argument| argument.strip_prefix("--epoch="));
-        let given = uidring_args::epoch(given.unwrap()).unwrap();
+        let given = uidring_args::time(given.unwrap()).unwrap();
         assert_eq!(Timestamp::try_from(given).unwrap(), epoch);
     }
     let presets = Preset::value_variants();

@@ -8,7 +8,7 @@ use serde::Serialize;
 use uidring::Layout;
 use uidring::clock::{Clock, SystemClock};
 use uidring_args::quantity::{Quantity, count, count_of, millis, quantity, saturating_u64};
-use uidring_args::{epoch, some_length};
+use uidring_args::{some_length, time};
 
 use crate::commands::plan::candidates::{Candidate, candidates};
 use crate::commands::plan::headroom::headroom;
@@ -30,6 +30,7 @@ Examples:
   uidring plan --rate 2k --peak 20k --peak-for 2h --nodes 20 --years 20
   uidring plan --rate 500 --nodes 1000 --restarts-per-day 0.5
   uidring plan --above 1256557484213448722
+  uidring plan --rate 500 --oldest 2015-03-01      for rows since then
   uidring plan --rate 10k --json | jq -r .recommended.rust")]
 pub(crate) struct Args {
     /// UIDs a second of each node, without peaks: 500, 20k, 1.5M. With --above, 1000 unless given
@@ -62,8 +63,13 @@ pub(crate) struct Args {
     years: u64,
 
     /// When the time field begins: RFC 3339, or a date [default: the start of this year]
-    #[arg(long, value_name = "TIME", value_parser = epoch)]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     epoch: Option<SystemTime>,
+
+    /// The time of the oldest row that shall have an id: the time field begins on that day, or with
+    /// this year if that is earlier
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    oldest: Option<SystemTime>,
 
     /// Make each UID larger than this one, the largest id of another generator when it is replaced
     /// (an estimate from above will do: its ids may grow much faster than these). The time field
@@ -144,10 +150,7 @@ struct Row {
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let now = SystemClock.now();
-        let epoch = match self.epoch {
-            Some(epoch) => epoch,
-            None => start_of_year(now)?,
-        };
+        let epoch = self.first_time(now)?;
         let needs = self.needs(epoch, now)?;
         let Some(split) = needs.recommended() else {
             if self.json {
@@ -167,10 +170,27 @@ impl Args {
             let age = now.duration_since(Layout::DEFAULT.epoch()).unwrap_or_default();
             let of_default = Needs { age_ms: saturating_u64(age.as_millis()), ..needs };
             let is_enough = of_default.fits(FieldWidths::of(&Layout::DEFAULT))
+                && self.oldest.is_none_or(|oldest| oldest >= Layout::DEFAULT.epoch())
                 && Layout::DEFAULT.min_uid(now).is_some_and(|first| first.get() > needs.above);
             page::page(&needs, &candidates, is_enough, now)
         };
         text::print(&page)
+    }
+
+    /// When the time field begins.
+    fn first_time(&self, now: SystemTime) -> Result<SystemTime, Failure> {
+        let usage = |sentence: &str| Err(Failure::Usage(sentence.to_owned()));
+        match (self.epoch, self.oldest) {
+            (_, Some(oldest)) if oldest > now => {
+                usage("the time of --oldest has not come: it is that of a row which is there")
+            }
+            (Some(epoch), Some(oldest)) if epoch > oldest => {
+                usage("--epoch is after --oldest, whose row could have no id: leave --epoch out")
+            }
+            (Some(epoch), _) => Ok(epoch),
+            (None, None) => start_of_year(now),
+            (None, Some(oldest)) => Ok(start_of_year(now)?.min(start_of_day(oldest)?)),
+        }
     }
 
     fn needs(&self, epoch: SystemTime, now: SystemTime) -> Result<Needs, Failure> {
@@ -220,6 +240,12 @@ impl Args {
             max_lead,
         })
     }
+}
+
+fn start_of_day(time: SystemTime) -> Result<SystemTime, Failure> {
+    let start = Timestamp::try_from(time)
+        .and_then(|time| Ok(time.to_zoned(TimeZone::UTC).start_of_day()?.timestamp()));
+    start.map(SystemTime::from).map_err(|error| Failure::Usage(format!("--oldest: {error}")))
 }
 
 fn start_of_year(now: SystemTime) -> Result<SystemTime, Failure> {

@@ -1,6 +1,7 @@
 //! `uidring take`.
 
 mod numbers;
+mod past;
 mod uids;
 
 pub(crate) use uids::Args;

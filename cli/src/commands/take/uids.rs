@@ -1,17 +1,19 @@
 //! `uidring take`: prints new UIDs.
 
 use std::io::{self, ErrorKind, IsTerminal};
-use std::time::Duration;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 use console::Term;
-use uidring::{Uid, UidGenerator};
+use uidring::{Layout, Uid, UidGenerator};
 use uidring_args::quantity::{self, Quantity};
-use uidring_args::{Db, GeneratorArgs, LayoutArgs, Table, some_length};
+use uidring_args::{Db, GeneratorArgs, LayoutArgs, Table, some_length, time};
 
 use crate::args::db::DbArg;
 use crate::args::generator;
 use crate::commands::parse;
 use crate::commands::take::numbers::Order;
+use crate::commands::take::past::Times;
 use crate::run::lines::{Format, UidLines};
 use crate::run::live::{self, Panel};
 use crate::run::load::{Load, Run};
@@ -34,6 +36,9 @@ const FRAME: Duration = Duration::from_millis(200);
 /// row of the registry. `uidring tags create` makes a tag. What is left of the segment that is
 /// taken for it is given back.
 ///
+/// With --at or --times, the UIDs have times that were: for rows that are older than their ids. The
+/// run has a worker id of its own then, so none of them is any other's.
+///
 /// With --rate, --for, --threads or --no-output the run is a load test: standard error shows what
 /// the generator does, and a summary at the end. Ctrl-C ends the run with the summary.
 #[derive(Debug, clap::Args)]
@@ -46,6 +51,8 @@ Examples:
   uidring take --db postgres://orders@db.example.com/orders --lease 10m
   uidring take --db etcd://h1:2379,h2:2379,h3:2379/orders
   uidring take --tag orders -n 5            five numbers of a tag
+  uidring take --at 2019-05-02T10:15:00Z    one for a row of that time
+  uidring take --times times.txt            one for each line, which is a time
   uidring take -n 100000000 | gzip > uids.gz
   uidring take --rate 500 --for 10s > uids.txt
   uidring take --for 2s --threads 4 --no-output   as fast as the generator can")]
@@ -69,6 +76,17 @@ pub(crate) struct Args {
     /// larger step of the tag goes first [default: as many as the rate asks for]
     #[arg(long, value_name = "N", requires = "tag", value_parser = in_memory)]
     max_in_memory: Option<u64>,
+
+    /// Take UIDs of this time, which was: RFC 3339, or a date
+    #[arg(long, value_name = "TIME", value_parser = time, conflicts_with_all = OF_THE_PRESENT)]
+    at: Option<SystemTime>,
+
+    /// Take a UID for each line of this file, which is a time that was; - is standard input
+    #[arg(
+        long, value_name = "FILE",
+        conflicts_with_all = OF_THE_PRESENT, conflicts_with_all = ["at", "count"]
+    )]
+    times: Option<PathBuf>,
 
     #[command(flatten)]
     db: DbArg,
@@ -105,6 +123,20 @@ pub(crate) struct Args {
     layout: LayoutArgs,
 }
 
+/// What says nothing about times that were.
+const OF_THE_PRESENT: [&str; 10] = [
+    "tag",
+    "rate",
+    "length",
+    "threads",
+    "no_output",
+    "exact_time",
+    "max_lead",
+    "max_lag",
+    "on_lead_limit",
+    "slots",
+];
+
 fn in_memory(text: &str) -> Result<u64, String> {
     quantity::count_of(text, "numbers in memory", 1..=u64::MAX)
 }
@@ -133,13 +165,23 @@ impl Args {
             let max_in_memory = self.max_in_memory;
             return Order { tag, table: self.table, max_in_memory, load, format, is_test }.run(&db);
         }
+        let of_the_past = match (self.at, &self.times) {
+            (Some(time), _) => Some(Times::Each(time, count.unwrap_or(1))),
+            (None, Some(file)) => Some(Times::Lines(file.clone())),
+            (None, None) => None,
+        };
+        if let Some(times) = of_the_past {
+            let past = generator::open_past(&self.generator, &db, asked)?;
+            return times.run(&past, self.format, &db);
+        }
         let uids = generator::open(&self.generator, &db, asked)?;
         if is_test {
             return self.run_test(&uids, load);
         }
         match (self.format, count) {
-            (None, Some(count)) if count <= EXPLAINED && io::stdout().is_terminal() => {
-                self.explain(&uids, &db, count)
+            (None, Some(count)) if is_explained(count) => {
+                let taken: Vec<Uid> = (0..count).map(|_| uids.take()).collect::<Result<_, _>>()?;
+                explain(uids.layout(), &taken, uids.worker_id(), self.generator.is_leased(), &db)
             }
             _ => self.list(&uids, load),
         }
@@ -168,19 +210,6 @@ impl Args {
 
     fn lines(&self, uids: &UidGenerator) -> UidLines {
         UidLines::new(self.format.unwrap_or(Format::Decimal), *uids.layout())
-    }
-
-    fn explain(&self, uids: &UidGenerator, db: &Db, count: u64) -> Result<(), Failure> {
-        let taken: Vec<Uid> = (0..count).map(|_| uids.take()).collect::<Result<_, _>>()?;
-        let worker = uids.worker_id();
-        let footer = if self.generator.is_leased() {
-            format!("worker id {worker} is leased: it is reused, but never for these ticks")
-        } else {
-            format!("worker id {worker} is never reused")
-        };
-        let footer = format!("{}\nregistry {db}", folded(&footer, columns(), 0));
-        let table = parse::table(uids.layout(), &taken);
-        text::print(&format!("{table}{}\n", paint(DIM, footer)))
     }
 
     /// Runs a load test and prints its summary. A panel is shown if standard error is a terminal
@@ -219,4 +248,27 @@ impl Args {
         }
         done
     }
+}
+
+/// Whether so many UIDs come in a table.
+pub(super) fn is_explained(count: u64) -> bool {
+    count <= EXPLAINED && io::stdout().is_terminal()
+}
+
+/// Prints UIDs with their fields. The last one has this `worker` id.
+pub(super) fn explain(
+    layout: &Layout,
+    taken: &[Uid],
+    worker: u64,
+    is_leased: bool,
+    db: &Db,
+) -> Result<(), Failure> {
+    let footer = if is_leased {
+        format!("worker id {worker} is leased: it is reused, but never for these ticks")
+    } else {
+        format!("worker id {worker} is never reused")
+    };
+    let footer = format!("{}\nregistry {db}", folded(&footer, columns(), 0));
+    let table = parse::table(layout, taken);
+    text::print(&format!("{table}{}\n", paint(DIM, footer)))
 }
