@@ -161,8 +161,8 @@ pub fn check_build(builder: Builder, layout: Layout) -> Result<(), BuildError> {
     }
 }
 
-/// What builds a generator on `registry`. A registry serves one layout, which is used unless another
-/// is asked for.
+/// What builds a generator on `registry`. A registry serves one layout, which is used unless
+/// another is asked for.
 #[must_use]
 pub fn with_registry(
     builder: Builder,

@@ -408,8 +408,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// As [`build`](Builder::build), and [`BuildError::NotForThePast`] where the registry leases its
-    /// worker ids, or has another's: the id is given back.
+    /// As [`build`](Builder::build), and [`BuildError::NotForThePast`] where the registry leases
+    /// its worker ids, or gives a number of the caller's own.
     pub fn build_past(self) -> Result<PastGenerator, BuildError> {
         let mut registry = self.registry.ok_or(BuildError::NoRegistry)?;
         let patience = Patience { deadline: self.start_deadline, since: Stopwatch::start() };

@@ -10,6 +10,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
             "errors",
             "key_file",
             "length",
+            "time",
             "quantity",
             "worker_ids",
             "variables",
@@ -316,7 +317,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
     ModuleOrder {
         root: "verify/protocols/src",
         folder: "",
-        modules: &["search", "lib", "leases", "segments"],
+        modules: &["search", "lib", "leases", "past", "segments"],
     },
     ModuleOrder {
         root: "verify/protocols/src",

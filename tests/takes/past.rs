@@ -247,8 +247,8 @@ proptest! {
         seconds in prop::collection::vec(0_u64..30, 1..200),
     ) {
         let files = folder();
-        let layout = Layout::new(time_bits, 12, sequence_bits).unwrap();
-        let layout = if is_worker_first { layout.with_order(FieldOrder::WorkerFirst) } else { layout };
+        let order = if is_worker_first { FieldOrder::WorkerFirst } else { FieldOrder::TimeFirst };
+        let layout = Layout::new(time_bits, 12, sequence_bits).unwrap().with_order(order);
         let tick = Duration::from_millis(if is_fine { 10 } else { 1000 });
         let layout = layout.with_tick(tick).unwrap();
         let clock = ManualClock::new(layout.epoch() + tick * 40);

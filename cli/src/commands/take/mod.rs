@@ -1,5 +1,6 @@
 //! `uidring take`.
 
+mod explained;
 mod numbers;
 mod past;
 mod uids;

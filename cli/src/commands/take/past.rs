@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use uidring::{PastGenerator, TakeTimesError};
 use uidring_args::{Db, time, with_causes};
 
-use crate::commands::take::uids::{explain, is_explained};
+use crate::commands::take::explained::{explain, is_explained};
 use crate::run::lines::{Format, Lines as _, UidLines};
 use crate::text::{Failure, unbuffered_stdout};
 

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use console::Term;
-use uidring::{Layout, Uid, UidGenerator};
+use uidring::{Uid, UidGenerator};
 use uidring_args::quantity::{self, Quantity};
-use uidring_args::{Db, GeneratorArgs, LayoutArgs, Table, some_length, time};
+use uidring_args::{GeneratorArgs, LayoutArgs, Table, some_length, time};
 
 use crate::args::db::DbArg;
 use crate::args::generator;
-use crate::commands::parse;
+use crate::commands::take::explained::{explain, is_explained};
 use crate::commands::take::numbers::Order;
 use crate::commands::take::past::Times;
 use crate::run::lines::{Format, UidLines};
@@ -19,10 +19,8 @@ use crate::run::live::{self, Panel};
 use crate::run::load::{Load, Run};
 use crate::run::progress::{Progress, target};
 use crate::run::stream::{self, Uids};
-use crate::text::{self, DIM, Failure, columns, error_columns, folded, paint};
+use crate::text::{self, Failure, error_columns};
 
-/// On a terminal, up to this many UIDs come in a table; more come as a list.
-const EXPLAINED: u64 = 20;
 /// The interval at which the panel is redrawn.
 const FRAME: Duration = Duration::from_millis(200);
 
@@ -248,27 +246,4 @@ impl Args {
         }
         done
     }
-}
-
-/// Whether so many UIDs come in a table.
-pub(super) fn is_explained(count: u64) -> bool {
-    count <= EXPLAINED && io::stdout().is_terminal()
-}
-
-/// Prints UIDs with their fields. The last one has this `worker` id.
-pub(super) fn explain(
-    layout: &Layout,
-    taken: &[Uid],
-    worker: u64,
-    is_leased: bool,
-    db: &Db,
-) -> Result<(), Failure> {
-    let footer = if is_leased {
-        format!("worker id {worker} is leased: it is reused, but never for these ticks")
-    } else {
-        format!("worker id {worker} is never reused")
-    };
-    let footer = format!("{}\nregistry {db}", folded(&footer, columns(), 0));
-    let table = parse::table(layout, taken);
-    text::print(&format!("{table}{}\n", paint(DIM, footer)))
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod generator;
+mod past;
 mod registry;
 mod source;
 mod taker;
