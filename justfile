@@ -65,10 +65,11 @@ instructions:
 docs *args:
     docs/run {{args}}
 
-# A server for tests, until it is interrupted: `just stores mysql-9`.
-stores name:
-    verify/stores/install {{name}}
-    verify/stores/with {{name}}
+# Servers to try uidring on, until they are interrupted: `just stores mysql-9`. Their names stand in
+# `verify/stores/table`.
+stores +names:
+    verify/stores/install {{names}}
+    verify/stores/with {{names}}
 
 # What must pass before a change is good; with names, those steps alone.
 ci *steps:
