@@ -18,6 +18,28 @@ static bool is_index(const char *name)
     return size > 4 && strcmp(name + size - 4, "-shm") == 0;
 }
 
+/* Shared mappings of files in the folder, of which a server has one or two. */
+static struct mapping {
+    char *begin;
+    size_t size;
+    off_t offset;
+    char name[PATH_MAX];
+} mappings[4];
+
+static struct mapping *mapping_at(char *at)
+{
+    for (struct mapping *found = mappings; found < mappings + 4; found++)
+        if (found->begin && at >= found->begin && at < found->begin + found->size) return found;
+    return NULL;
+}
+
+/* What a program writes to a mapping counts as written when it syncs or unmaps that. */
+static void log_mapping(const struct mapping *mapping, char *at, size_t size)
+{
+    struct iovec part = { at, size };
+    change(WRITE, mapping->name, NULL, mapping->offset + (at - mapping->begin), &part, 1);
+}
+
 void *mmap(void *at, size_t size, int protection, int flags, int file, off_t offset)
 {
     char path[PATH_MAX];
@@ -28,12 +50,38 @@ void *mmap(void *at, size_t size, int protection, int flags, int file, off_t off
         errno = EOPNOTSUPP;
         return MAP_FAILED;
     }
-    if (name && !is_index(name)) die("a shared mapping hides what is written", name);
-    return (void *)syscall(SYS_mmap, at, size, protection, flags, file, offset);
+    void *made = (void *)syscall(SYS_mmap, at, size, protection, flags, file, offset);
+    if (!name || is_index(name) || made == MAP_FAILED) return made;
+    struct mapping *mapping = mappings;
+    while (mapping < mappings + 4 && mapping->begin) mapping++;
+    if (mapping == mappings + 4) die("too many shared mappings", name);
+    *mapping = (struct mapping){ made, size, offset, "" };
+    strcpy(mapping->name, name);
+    return made;
 }
 void *mmap64(void *at, size_t size, int protection, int flags, int file, off64_t offset)
 {
     return mmap(at, size, protection, flags, file, offset);
+}
+
+int msync(void *at, size_t size, int flags)
+{
+    const struct mapping *mapping = mapping_at(at);
+    if (!mapping) return syscall(SYS_msync, at, size, flags);
+    size_t rest = mapping->begin + mapping->size - (char *)at;
+    log_mapping(mapping, at, size < rest ? size : rest);
+    if (flags & MS_SYNC) change(SYNC, mapping->name, NULL, 0, NULL, 0);
+    return 0;
+}
+
+int munmap(void *at, size_t size)
+{
+    struct mapping *mapping = mapping_at(at);
+    if (mapping) {
+        log_mapping(mapping, mapping->begin, mapping->size);
+        mapping->begin = NULL;
+    }
+    return syscall(SYS_munmap, at, size);
 }
 
 /* Streams write inside of libc, where nobody sees it: the whole file is logged at the end. Until

@@ -6,6 +6,7 @@ mod server;
 #[path = "../../../../tests/common/server_programs.rs"]
 mod server_programs;
 
+use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 use std::thread::{self, ScopedJoinHandle};
@@ -89,6 +90,9 @@ impl<'a> ServerMachine<'a> {
     fn start(&self, life: &Life) -> Server {
         self.tell("do start");
         self.disk.forget(self.kind.locks());
+        if self.has_no_tc_log() {
+            self.disk.forget(&["tc.log"]);
+        }
         Server::start(self.kind, (self.folder.path(), &self.disk.live, self.port), life, self.layer)
     }
 
@@ -139,6 +143,13 @@ impl<'a> ServerMachine<'a> {
         let account = self.account.lock().unwrap();
         let says_so = |text: &String| text.contains("if nothing has ever been given here");
         self.kind != Kind::Postgres && account.is_empty() && account.broken.iter().any(says_so)
+    }
+
+    /// Whether the power failed before the first sync of MariaDB's `tc.log`, which is for
+    /// transactions of several engines. The server asks then that somebody deletes the file.
+    fn has_no_tc_log(&self) -> bool {
+        fs::read(self.disk.live.join("tc.log"))
+            .is_ok_and(|found| !found.starts_with(&[0xfe, 0x23, 0x05, 0x74]))
     }
 
     /// Ends the server, and tells what it said if something went wrong.
