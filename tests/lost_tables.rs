@@ -27,7 +27,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use databases::{Database, Server, TABLES};
-use takers::{number, until_shown};
+use takers::{number, storm_seconds, until_shown};
 use uidring::segment::{Number, SegmentError, SegmentSource, Segments, Tag};
 use uidring::series::{Date, Series, SeriesDefinition, SeriesError, SeriesGenerator, SeriesNumber};
 use uidring::store::{StoreRegistry, StoreSegments};
@@ -232,9 +232,9 @@ fn storm_for(seconds: u64, place: &Place) -> bool {
         started[0], started[1], failed[0], failed[1], failed[2]
     );
     assert_eq!(made, 0, "a process has made tables in the place of others, with seed {seed}");
-    uids > 1000 * seconds
-        && numbers > 100 * seconds
-        && of_series > 10 * seconds
+    uids > 1000 * storm_seconds()
+        && numbers > 100 * storm_seconds()
+        && of_series > 10 * storm_seconds()
         && all > 0
         && by_hand > 0
         && (some > 0 || matches!(place, Place::File(_)))

@@ -35,7 +35,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use databases::{OwnServer, Server};
 use rusqlite::{Connection, TransactionBehavior};
-use takers::{BadServer, Taker, number, until_shown};
+use takers::{BadServer, Taker, number, storm_seconds, until_shown};
 use uidring::Store;
 use uidring::clock::Clock;
 use uidring::series::{Period, Series, SeriesDefinition, SeriesError, SeriesGenerator};
@@ -278,7 +278,7 @@ fn storm_for(seconds: u64, kind: Option<Server>) -> bool {
         days.len(),
         documents.len()
     );
-    numbers > 50 * seconds
+    numbers > 50 * storm_seconds()
         && days.len() > 6
         && (documents.len() > 5 || kind == Some(Server::MySql))
         && counts.killed > 0

@@ -33,7 +33,7 @@ use std::{env, thread};
 
 use databases::{OwnServer, Server};
 use fork::{Fork, fork};
-use takers::{BadServer, Taker, number, until_shown};
+use takers::{BadServer, Taker, number, storm_seconds, until_shown};
 use uidring::{
     BuildError, Builder, Layout, LeadLimit, RegistryError, RegistryOptions, StorageError, Store,
     Uid, UidGenerator,
@@ -366,7 +366,7 @@ fn storm_for(seconds: u64, server: &mut Option<BadServer>, time: Time) -> bool {
          turn; {counts:?}"
     );
     let few = if time == Time::Exact { 100_000 } else { 1_000_000 };
-    uids > few * seconds
+    uids > few * storm_seconds()
         && counts.killed > 0
         && counts.paused > 0
         && counts.ended > 0

@@ -165,9 +165,15 @@ pub fn number(name: &str, default: u64) -> u64 {
     env::var(name).map_or(default, |text| text.parse().unwrap())
 }
 
-/// Runs a storm of `UIDRING_STORM_SECONDS`, and longer ones if it was too short to show anything,
-/// as on a busy machine. `storm` takes the seconds, and returns whether enough has happened.
+/// How long the first storm lasts. What has to happen in a storm is counted by these seconds, also
+/// in a longer one: a busy machine needs more time for it.
+pub fn storm_seconds() -> u64 {
+    number("UIDRING_STORM_SECONDS", 20)
+}
+
+/// Runs a storm of [`storm_seconds`], and longer ones if it was too short to show anything, as on a
+/// busy machine. `storm` takes the seconds, and returns whether enough has happened.
 pub fn until_shown(storm: impl FnMut(u64) -> bool) {
-    let seconds = number("UIDRING_STORM_SECONDS", 20);
-    assert!([1, 3, 9].map(|times| times * seconds).into_iter().any(storm), "too little happens");
+    let all = [1, 3, 9].map(|times| times * storm_seconds());
+    assert!(all.into_iter().any(storm), "too little happens");
 }

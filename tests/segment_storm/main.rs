@@ -41,7 +41,7 @@ use databases::{OwnServer, Server};
 use fork::{Fork, fork};
 use log::{Entry, Log, NUMBERS, Noted, STEP, TABLES, What, indices, indices_in};
 use others::Other;
-use takers::{BadServer, Taker, number, until_shown};
+use takers::{BadServer, Taker, number, storm_seconds, until_shown};
 use uidring::segment::{Number, SegmentError, SegmentGenerator, SegmentSource, Segments, Tag};
 use uidring::store::StoreSegments;
 use uidring::{StorageError, Store, Table};
@@ -298,7 +298,7 @@ fn storm_for(seconds: u64, database: Database) -> bool {
         sum(|account| account.lost),
         sum(|account| account.unknown),
     );
-    taken > 1_000_000 * seconds
+    taken > 1_000_000 * storm_seconds()
         && (sum(|account| account.theirs) > 0 || !has_others)
         && counts.killed > 0
         && counts.paused > 0
