@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -11,7 +10,7 @@ use uidring::segment::{SegmentSource, Tag};
 use uidring::{RegistryOptions, Store, UidGenerator};
 
 use crate::causes::with_causes;
-use crate::key_servers::etcd::{Etcds, free_port};
+use crate::key_servers::etcd::{Etcds, exchange, free_port};
 
 /// It ends with this.
 struct Proxy {
@@ -53,9 +52,11 @@ impl Proxy {
     fn start(mut command: Command, port: u16, folder: tempfile::TempDir) -> Proxy {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let process = command.spawn().expect("the proxy is installed");
-        let since = Instant::now();
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(since.elapsed() < Duration::from_secs(60), "{command:?} listens");
+        let (since, place) = (Instant::now(), format!("127.0.0.1:{port}"));
+        // It listens before it serves anybody.
+        let request = b"GET /version HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+        while exchange(&place, request).is_empty() {
+            assert!(since.elapsed() < Duration::from_secs(60), "{command:?} answers");
             sleep(Duration::from_millis(20));
         }
         Proxy { process, port, _folder: folder }
@@ -128,7 +129,7 @@ fn etcds_proxy_for_grpc_is_refused() {
 }
 
 fn refusal(proxy: &Proxy) -> String {
-    let store = Store::open(proxy.url()).unwrap().with_timeout(Duration::from_secs(3));
+    let store = Store::open(proxy.url()).unwrap().with_timeout(Duration::from_secs(30));
     let registry = store.registry_with(RegistryOptions::new()).unwrap();
     let builder = UidGenerator::builder().registry(registry);
     with_causes(&builder.start_deadline(Duration::ZERO).build().unwrap_err())

@@ -443,7 +443,7 @@ fn request(stream: &mut TcpStream) -> Option<Vec<u8>> {
 }
 
 /// What the server answers to a request that closes the connection; empty if it does not.
-fn exchange(place: &str, request: &[u8]) -> String {
+pub fn exchange(place: &str, request: &[u8]) -> String {
     let mut answer = Vec::new();
     if let Ok(mut socket) = TcpStream::connect(place) {
         let _ = socket.set_read_timeout(Some(Duration::from_secs(20)));
