@@ -22,6 +22,8 @@ mod connecting;
 mod integrations;
 #[cfg(all(unix, feature = "mysql"))]
 mod mysql_9;
+#[cfg(all(unix, feature = "mysql"))]
+mod mysql_recovery;
 #[cfg(unix)]
 mod passwords;
 #[cfg(feature = "postgres")]

@@ -67,6 +67,9 @@ use crate::registry::assignment::Fault;
 /// semi-synchronous replication falls back to that after a timeout: see that a replica has
 /// everything before you promote it, or treat it as an old copy, as `schema.mysql.sql` tells.
 ///
+/// Nor does a server give ids while its `innodb_read_only` is on, or its `innodb_force_recovery` is
+/// not 0: with that it leaves out what it cannot read, and MariaDB would go on writing.
+///
 /// # Tried on
 ///
 /// MariaDB 10.11 and 11.8 and MySQL 9.7, by the tests. By hand, a cluster of Galera (26.4, two

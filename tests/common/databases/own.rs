@@ -270,6 +270,18 @@ impl OwnServer {
         self.restart();
     }
 
+    /// Has it end by itself, and starts it again with these arguments in place of those before.
+    pub fn restart_with(&mut self, options: &[&str]) {
+        if let Some(mut process) = self.process.take() {
+            // PostgreSQL's other signal waits for its clients.
+            let signal = if self.kind == Server::Postgres { "-INT" } else { "-TERM" };
+            self.signal_all(&process, signal);
+            process.wait().expect("the server ends");
+        }
+        self.options = options.iter().map(|option| (*option).to_owned()).collect();
+        self.restart();
+    }
+
     /// Starts it again after a crash.
     pub fn restart(&mut self) {
         self.launch();
@@ -321,7 +333,7 @@ impl OwnServer {
 
     fn signal_all(&self, process: &Child, name: &str) {
         let id = process.id().to_string();
-        if self.kind == Server::Postgres && name != "-QUIT" {
+        if self.kind == Server::Postgres && !["-QUIT", "-INT"].contains(&name) {
             // A process for each connection. There may be none.
             let _ = Command::new("pkill").args([name, "-P", &id]).status();
         }

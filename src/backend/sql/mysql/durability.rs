@@ -1,13 +1,13 @@
 //! Whether a commit on a MySQL or MariaDB server outlasts a power failure.
 
-use crate::backend::sql::{Schema, mark};
+use super::diagnosis::NO_WRITES;
+use crate::backend::sql::{Error, Schema, mark};
 
 /// What decides whether a commit lasts: settings, and the kind and the engine of each table, which
 /// all its partitions have. The tables are those of this database, if they are there. Newer
 /// servers show a temporary table beside the one that it hides. Before the tables, whether the
-/// server is one to be written at all: `super_read_only` switches `read_only` on as well; and
-/// whether this is the connection that has the [`mark`]. What is in a comment is asked of MySQL
-/// since 8.0.21 alone.
+/// server is one to be written at all, as [`refuses_writes`] tells; and whether this is the
+/// connection that has the [`mark`]. What is in a comment is asked of MySQL since 8.0.21 alone.
 pub fn query(schema: &Schema) -> String {
     let kind = |table: &&str| {
         format!(
@@ -22,8 +22,8 @@ pub fn query(schema: &Schema) -> String {
          @@log_bin AND @@sql_log_bin, @@sync_binlog, @@binlog_format, \
          COALESCE(/*!80021 (SELECT VARIABLE_VALUE FROM performance_schema.global_status \
          WHERE VARIABLE_NAME = 'Innodb_redo_log_enabled'), */ 'ON'), \
-         CONCAT(VERSION(), ' ', @@version_comment), @@GLOBAL.read_only, \
-         {is_set}{kinds}",
+         CONCAT(VERSION(), ' ', @@version_comment), \
+         @@GLOBAL.read_only, @@innodb_read_only, @@innodb_force_recovery, {is_set}{kinds}",
         is_set = mark::IS_SET
     )
 }
@@ -76,6 +76,31 @@ pub fn problem(settings: [String; 6], kinds: &[(&str, String)]) -> Option<String
         );
     }
     kinds.iter().find_map(|(table, kind)| table_problem(table, kind))
+}
+
+/// Why a server that answers so to [`query`] is not written. `super_read_only` switches `read_only`
+/// on as well. The server refuses the writes of most users by itself, but not those of an
+/// administrator, and MariaDB writes while it is repaired. Another start may end each of these.
+pub fn refuses_writes([read_only, of_engine, repair]: [String; 3]) -> Option<Error> {
+    // MariaDB 12 has words for it, and several for on.
+    let is_off = |value: &str| ["0", "OFF"].contains(&value);
+    let problem = if !is_off(&read_only) {
+        NO_WRITES.to_owned()
+    } else if !is_off(&of_engine) {
+        "its innodb_read_only is on, so that InnoDB writes no table; if it is the primary, take \
+         that out of the server's configuration, and restart it; if not, give the address of the \
+         primary"
+            .to_owned()
+    } else if repair != "0" {
+        format!(
+            "its innodb_force_recovery is {repair}, with which it starts without data that it \
+             cannot read, so that what has been given may be missing; take it out of the server's \
+             configuration, and restart it; if it does not start then, restore a backup"
+        )
+    } else {
+        return None;
+    };
+    Some(Error::Unreachable { problem, source: None })
 }
 
 /// What is wrong with `table`, by its kind and its engine. Both are empty where it is not there.

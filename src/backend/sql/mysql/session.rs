@@ -3,7 +3,6 @@
 use mysql_async::prelude::Queryable;
 use mysql_async::{Column, Conn};
 
-use super::diagnosis::NO_WRITES;
 use super::{durability, unsupported};
 use crate::backend::sql::executor::Executor;
 use crate::backend::sql::{Access, Deadline, Error, Row, Schema, Session, Value, mark, statements};
@@ -104,20 +103,18 @@ impl MySqlSession<'_> {
         if let Some(error) = self.refuse_unsupported(&setting(6)) {
             return Err(error);
         }
-        if setting(8) != "1" {
+        if setting(10) != "1" {
             return Err(Error::problem(mark::MISSING));
         }
-        let kinds = self.schema.tables.iter().zip(9..).map(|(table, at)| (*table, setting(at)));
+        let kinds = self.schema.tables.iter().zip(11..).map(|(table, at)| (*table, setting(at)));
         let kinds: Vec<_> = kinds.collect();
         if let Some(problem) = durability::problem([0, 1, 2, 3, 4, 5].map(setting), &kinds) {
             return Err(Error::problem(problem));
         }
-        // The server refuses the writes of most users by itself, but not those of an administrator.
-        // MariaDB 12 has words for it, and several for on.
-        if access != Access::Read && !["0", "OFF"].contains(&setting(7).as_str()) {
-            return Err(Error::Unreachable { problem: NO_WRITES.to_owned(), source: None });
+        if access == Access::Read {
+            return Ok(());
         }
-        Ok(())
+        durability::refuses_writes([7, 8, 9].map(setting)).map_or(Ok(()), Err)
     }
 
     /// The error of a server that is another than MySQL and MariaDB, by its `banner`.
