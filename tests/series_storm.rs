@@ -34,6 +34,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use databases::{OwnServer, Server};
+use mysql_async::prelude::Queryable;
 use rusqlite::{Connection, TransactionBehavior};
 use takers::{BadServer, Taker, number, storm_seconds, until_shown};
 use uidring::Store;
@@ -160,7 +161,7 @@ fn take(
         let _ = if database.starts_with("postgres") {
             invoice_in_postgres(&invoices, database, is_kept)
         } else if database.starts_with("mysql") {
-            Some(())
+            invoice_in_mysql(&invoices, database, is_kept)
         } else {
             invoice_in_file(&invoices, database, is_kept)
         };
@@ -205,6 +206,19 @@ fn invoice_in_postgres(invoices: &SeriesGenerator, url: &str, is_kept: bool) -> 
         let number = invoices.take_in(&mut transaction).await.ok()?;
         let insert = "INSERT INTO invoice VALUES ($1)";
         transaction.execute(insert, &[&number.as_str()]).await.ok()?;
+        if is_kept { transaction.commit().await.ok() } else { transaction.rollback().await.ok() }
+    };
+    runtime.block_on(async { tokio::time::timeout(TIMEOUT, call).await.ok()? })
+}
+
+fn invoice_in_mysql(invoices: &SeriesGenerator, url: &str, is_kept: bool) -> Option<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let call = async {
+        let mut db = mysql_async::Conn::from_url(url).await.ok()?;
+        let mut transaction = db.start_transaction(mysql_async::TxOpts::default()).await.ok()?;
+        let number = invoices.take_in(&mut transaction).await.ok()?;
+        let insert = "INSERT INTO invoice VALUES (?)";
+        transaction.exec_drop(insert, (number.as_str(),)).await.ok()?;
         if is_kept { transaction.commit().await.ok() } else { transaction.rollback().await.ok() }
     };
     runtime.block_on(async { tokio::time::timeout(TIMEOUT, call).await.ok()? })
@@ -280,7 +294,7 @@ fn storm_for(seconds: u64, kind: Option<Server>) -> bool {
     );
     numbers > 50 * storm_seconds()
         && days.len() > 6
-        && (documents.len() > 5 || kind == Some(Server::MySql))
+        && documents.len() > 5
         && counts.killed > 0
         && counts.paused > 0
         && counts.ended > 0

@@ -50,11 +50,7 @@ mod builder;
 mod catalog;
 mod error;
 mod form;
-#[cfg(any(
-    feature = "postgres",
-    feature = "sqlite",
-    all(feature = "mysql", any(feature = "sqlx-0_8", feature = "sqlx-0_9"))
-))]
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod gapless;
 mod generator;
 mod memory;
@@ -70,11 +66,7 @@ pub use form::number::SeriesNumber;
 pub use form::pattern::{Parsed, Pattern};
 pub use form::period::{ParsePeriodError, Period, Unit};
 pub use form::scope::{ScopeError, valid_scope};
-#[cfg(any(
-    feature = "postgres",
-    feature = "sqlite",
-    all(feature = "mysql", any(feature = "sqlx-0_8", feature = "sqlx-0_9"))
-))]
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub use gapless::{Dialect, GaplessGenerator, GaplessSeries, GaplessTransaction, SqlValue};
 pub use generator::forecast::Forecast;
 pub use generator::status::{ScopeStatus, SeriesStatus};

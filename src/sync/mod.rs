@@ -7,11 +7,7 @@ pub(crate) use std::sync::Barrier;
 /// For texts that are made once.
 #[cfg(all(
     feature = "series",
-    any(
-        feature = "postgres",
-        feature = "sqlite",
-        all(feature = "mysql", any(feature = "sqlx-0_8", feature = "sqlx-0_9"))
-    )
+    any(feature = "mysql", feature = "postgres", feature = "sqlite")
 ))]
 pub(crate) use std::sync::OnceLock;
 /// For the list of generators that a fork visits, which is neither modelled nor in a scenario, and

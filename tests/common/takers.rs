@@ -27,13 +27,25 @@ pub struct Taker {
 impl Taker {
     pub fn start(number: usize, environment: impl FnOnce(&mut Command)) -> Taker {
         let mut command = Command::new(env::current_exe().unwrap());
+        command.args(["--exact", "child", "--ignored", "--nocapture"]);
+        Taker::run(number, command, environment)
+    }
+
+    /// A program of another language, by a command that `sh` runs.
+    pub fn start_command(
+        number: usize,
+        other: &str,
+        environment: impl FnOnce(&mut Command),
+    ) -> Taker {
+        let mut command = Command::new("sh");
+        // In place of the shell, so that it is what is killed.
+        command.args(["-c", &format!("exec {other}")]);
+        Taker::run(number, command, environment)
+    }
+
+    fn run(number: usize, mut command: Command, environment: impl FnOnce(&mut Command)) -> Taker {
         environment(&mut command);
-        let child = command
-            .args(["--exact", "child", "--ignored", "--nocapture"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         Taker { child, number, stopped: false }
     }
 

@@ -11,7 +11,7 @@ use super::{clock, definition, file, series};
 type Rows = Vec<Vec<Option<String>>>;
 
 /// Runs a statement on a connection of SQLite.
-fn rows(db: &Connection, sql: &str, values: &[SqlValue]) -> Result<Rows, rusqlite::Error> {
+pub fn rows(db: &Connection, sql: &str, values: &[SqlValue]) -> Result<Rows, rusqlite::Error> {
     let mut statement = db.prepare(sql)?;
     let columns = statement.column_count();
     let values = values.iter().map(|value| match value {

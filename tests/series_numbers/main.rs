@@ -15,9 +15,14 @@ mod folder;
 mod forecast;
 mod full;
 mod gapless;
+mod gapless_many;
+#[cfg(all(feature = "mysql", feature = "postgres"))]
+mod gapless_mysql;
 mod gapless_with;
 mod midnight;
 mod old_copies;
+#[cfg(all(feature = "mysql", feature = "postgres"))]
+mod savepoints;
 mod scopes;
 #[cfg(all(feature = "mysql", feature = "postgres"))]
 mod servers;

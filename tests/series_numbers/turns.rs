@@ -224,7 +224,7 @@ fn a_deadlock_and_a_conflict_are_worth_another_try() {
 }
 
 /// Runs both futures to their ends, on this thread.
-async fn futures_join<A, B>(
+pub async fn futures_join<A, B>(
     one: impl Future<Output = A>,
     other: impl Future<Output = B>,
 ) -> (A, B) {

@@ -3,6 +3,7 @@
 
 #[path = "../../tests/common/databases/mod.rs"]
 mod databases;
+mod diesel_gapless;
 mod uids;
 
 use diesel::connection::SimpleConnection;

@@ -2,6 +2,7 @@
 
 #[path = "../../tests/common/databases/mod.rs"]
 mod databases;
+mod sea_orm_gapless;
 mod uids;
 
 use databases::Server;

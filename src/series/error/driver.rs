@@ -21,9 +21,15 @@ fn of_a_driver(error: &(dyn Error + 'static)) -> Option<bool> {
         #[cfg(feature = "mysql")]
         mysql_async(error),
         #[cfg(feature = "sqlx-0_8")]
-        sqlx_0_8(error),
+        error.downcast_ref().map(sqlx_0_8),
         #[cfg(feature = "sqlx-0_9")]
-        sqlx_0_9(error),
+        error.downcast_ref().map(sqlx_0_9),
+        #[cfg(feature = "sea-orm-1")]
+        sea_orm_1(error),
+        #[cfg(feature = "sea-orm-2")]
+        sea_orm_2(error),
+        #[cfg(feature = "diesel-2")]
+        error.downcast_ref().map(diesel),
     ];
     known.iter().copied().flatten().next()
 }
@@ -52,26 +58,100 @@ fn mysql_async(error: &(dyn Error + 'static)) -> Option<bool> {
     })
 }
 
-/// Both versions have the same names.
-#[cfg(any(feature = "sqlx-0_8", feature = "sqlx-0_9"))]
+/// All versions have the same names.
+#[cfg(any(
+    feature = "sea-orm-1",
+    feature = "sea-orm-2",
+    feature = "sqlx-0_8",
+    feature = "sqlx-0_9"
+))]
 macro_rules! of_sqlx {
-    ($name:ident) => {
-        fn $name(error: &(dyn Error + 'static)) -> Option<bool> {
-            Some(match error.downcast_ref::<::$name::Error>()? {
-                ::$name::Error::Database(error) => {
+    ($name:ident, $($sqlx:ident)::+) => {
+        fn $name(error: &::$($sqlx)::+::Error) -> bool {
+            match error {
+                ::$($sqlx)::+::Error::Database(error) => {
                     is_code(error.code().as_deref(), &error.to_string())
                 }
                 // The connection broke, or there was none to have.
-                error => matches!(error, ::$name::Error::Io(_) | ::$name::Error::PoolTimedOut),
-            })
+                error => matches!(
+                    error,
+                    ::$($sqlx)::+::Error::Io(_) | ::$($sqlx)::+::Error::PoolTimedOut
+                ),
+            }
         }
     };
 }
 
 #[cfg(feature = "sqlx-0_8")]
-of_sqlx!(sqlx_0_8);
+of_sqlx!(sqlx_0_8, sqlx_0_8);
 #[cfg(feature = "sqlx-0_9")]
-of_sqlx!(sqlx_0_9);
+of_sqlx!(sqlx_0_9, sqlx_0_9);
+#[cfg(feature = "sea-orm-1")]
+of_sqlx!(sea_orm_1_sqlx, sea_orm_1::sqlx);
+#[cfg(feature = "sea-orm-2")]
+of_sqlx!(sea_orm_2_sqlx, sea_orm_2::sqlx);
+
+/// SeaORM's error is the cause of one that says what failed.
+#[cfg(any(feature = "sea-orm-1", feature = "sea-orm-2"))]
+macro_rules! of_sea_orm {
+    ($name:ident, $sqlx:ident) => {
+        fn $name(error: &(dyn Error + 'static)) -> Option<bool> {
+            match error.downcast_ref::<::$name::RuntimeErr>()? {
+                ::$name::RuntimeErr::SqlxError(error) => Some($sqlx(error)),
+                _ => Some(false),
+            }
+        }
+    };
+}
+
+#[cfg(feature = "sea-orm-1")]
+of_sea_orm!(sea_orm_1, sea_orm_1_sqlx);
+#[cfg(feature = "sea-orm-2")]
+of_sea_orm!(sea_orm_2, sea_orm_2_sqlx);
+
+/// Diesel tells a kind of few errors, and the code of none.
+#[cfg(feature = "diesel-2")]
+fn diesel(error: &diesel_2::result::Error) -> bool {
+    use diesel_2::result::DatabaseErrorKind as Kind;
+    use diesel_2::result::Error as Diesel;
+    match error {
+        Diesel::DatabaseError(Kind::SerializationFailure | Kind::ClosedConnection, _)
+        | Diesel::BrokenTransactionManager => true,
+        Diesel::DatabaseError(_, said) => is_english(said.message()),
+        _ => false,
+    }
+}
+
+/// By how the messages of databases begin, in English.
+#[allow(dead_code, reason = "it is that of a feature's transactions")]
+fn is_english(message: &str) -> bool {
+    const BEGINNINGS: [&str; 20] = [
+        // PostgreSQL, and its client.
+        "deadlock detected",
+        "could not serialize access",
+        "could not obtain lock on",
+        "canceling statement due to",
+        "terminating connection",
+        "server closed the connection unexpectedly",
+        "no connection to the server",
+        "could not receive data from server",
+        // MySQL and MariaDB, and their clients.
+        "Deadlock found when trying to get lock",
+        "Lock wait timeout exceeded",
+        "Record has changed since last read",
+        "Query execution was interrupted",
+        "Statement aborted because lock(s) could not be acquired",
+        "Wait on a lock was aborted",
+        "Connection was killed",
+        "Lost connection to",
+        "MySQL server has gone away",
+        "Server has gone away",
+        // SQLite.
+        "database is locked",
+        "database table is locked",
+    ];
+    BEGINNINGS.iter().any(|beginning| message.starts_with(beginning))
+}
 
 /// By the `code` of sqlx, which is a SQLSTATE or a number of SQLite's. The number of MySQL's is in
 /// the `text` alone, in front of it: "1205 (HY000): Lock wait timeout exceeded".
@@ -146,5 +226,7 @@ mod tests {
         assert!(!is_code(Some("HY000"), "1364 (HY000): Field 'a' has no default value"));
         assert!(is_code(Some("517"), "(code: 517) database is locked"));
         assert!(is_code(Some("40P01"), "deadlock detected"));
+        assert!(is_english("database is locked") && is_english("deadlock detected"));
+        assert!(!is_english("Duplicate entry 'deadlock detected' for key 'PRIMARY'"));
     }
 }

@@ -17,11 +17,17 @@ use crate::series::store::sql::rows::record_of_texts;
 use crate::series::store::{SeriesRecord, SeriesVersion};
 use crate::sync::{Arc, OnceLock};
 
-/// A series, and the day whose number is counted.
-pub struct Gapless<'a> {
+/// The most numbers that one call counts.
+const MOST: u64 = 1_000_000;
+
+/// A series, the day whose numbers are counted, and how many. `N` is what the caller gets.
+pub struct Gapless<'a, N> {
     place: Place<'a>,
     /// `None`: the day of the reading of the clock.
     date: Option<Date>,
+    count: u64,
+    /// Makes of the numbers what the caller gets. `None` where there are none.
+    finish: fn(Vec<SeriesNumber>) -> Option<N>,
 }
 
 /// Where a process knows a series from.
@@ -96,25 +102,21 @@ impl Place<'_> {
         Counter { series: self.series(), version: version.number, period, scope: self.scope() }
     }
 
-    /// The `number`, unless it is above the `largest` that fits.
-    fn check_fits(
-        &self,
-        counter: &Counter<'_>,
-        number: u64,
-        largest: u64,
-    ) -> Result<(), SeriesError> {
+    /// Notes the `last` number of a counter whose pattern fits the `largest`.
+    fn note(&self, counter: &Counter<'_>, last: u64, largest: u64) {
         if let Place::Opened(handle) = self {
-            handle.shared.cache.nearly_full.note(counter, number.min(largest), largest);
+            handle.shared.cache.nearly_full.note(counter, last.min(largest), largest);
         }
-        if number <= largest {
-            return Ok(());
-        }
+    }
+
+    /// That a counter has given the `largest` number that fits.
+    fn full(&self, counter: &Counter<'_>, largest: u64) -> SeriesError {
         let (series, scope) = (counter.series.to_owned(), counter.scope.to_owned());
         let full = SeriesError::Full { series, scope, period: counter.period, largest };
         if let Place::Opened(handle) = self {
             handle.shared.cache.nearly_full.note_full(&full);
         }
-        Err(full)
+        full
     }
 }
 
@@ -173,19 +175,16 @@ pub(crate) trait Driver {
     }
 }
 
-impl fmt::Debug for Gapless<'_> {
+impl<N> fmt::Debug for Gapless<'_, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Gapless").field("series", &self.series()).finish_non_exhaustive()
     }
 }
 
-impl<'a> Gapless<'a> {
-    pub(crate) fn now(handle: &'a Handle) -> Gapless<'a> {
-        Gapless { place: Place::Opened(handle), date: None }
-    }
-
-    pub(crate) fn on(handle: &'a Handle, date: Date) -> Gapless<'a> {
-        Gapless { place: Place::Opened(handle), date: Some(date) }
+impl<'a> Gapless<'a, SeriesNumber> {
+    /// The next number of a date, or of the present period.
+    pub(crate) fn one(handle: &'a Handle, date: Option<Date>) -> Gapless<'a, SeriesNumber> {
+        Gapless { place: Place::Opened(handle), date, count: 1, finish: |mut all| all.pop() }
     }
 
     /// Of a series that the transaction reads, where it is not `known` yet.
@@ -194,17 +193,32 @@ impl<'a> Gapless<'a> {
         series: &'a str,
         scope: &'a str,
         date: Option<Date>,
-    ) -> Gapless<'a> {
-        Gapless { place: Place::Read { known, series, scope }, date }
+    ) -> Gapless<'a, SeriesNumber> {
+        let place = Place::Read { known, series, scope };
+        Gapless { place, date, count: 1, finish: |mut all| all.pop() }
     }
+}
 
+impl<'a> Gapless<'a, Vec<SeriesNumber>> {
+    /// The next `count` numbers of a date, or of the present period.
+    pub(crate) fn many(
+        handle: &'a Handle,
+        date: Option<Date>,
+        count: usize,
+    ) -> Gapless<'a, Vec<SeriesNumber>> {
+        let (place, count) = (Place::Opened(handle), (count as u64).clamp(1, MOST));
+        Gapless { place, date, count, finish: |all| (!all.is_empty()).then_some(all) }
+    }
+}
+
+impl<N> Gapless<'_, N> {
     /// The name of the series.
     pub(crate) fn series(&self) -> &str {
         self.place.series()
     }
 
-    /// Counts the next number in the transaction of `driver`.
-    pub(crate) async fn count(self, mut driver: impl Driver) -> Result<SeriesNumber, SeriesError> {
+    /// Counts the next numbers in the transaction of `driver`.
+    pub(crate) async fn count(self, mut driver: impl Driver) -> Result<N, SeriesError> {
         let place = &self.place;
         // Before the database is asked for anything.
         let mut cached = place.cached()?;
@@ -229,11 +243,21 @@ impl<'a> Gapless<'a> {
             pattern.check_date(date)?;
             pattern.check_scope(place.scope())?;
             let counter = place.counter(version, period);
-            let result = count_up(&mut driver, &counter, first, &known.record).await;
-            if let Some(number) = result.map_err(|error| self.failed(error))? {
-                place.check_fits(&counter, number, pattern.largest())?;
-                let text = pattern.write(date, place.scope(), number);
-                return Ok(SeriesNumber::new(text, number, period));
+            // What a column holds.
+            let count = self.count.min((i64::MAX.unsigned_abs() - first).saturating_add(1));
+            let result = count_up(&mut driver, &counter, first, count, &known.record).await;
+            if let Some(last) = result.map_err(|error| self.failed(error))? {
+                let (largest, before) = (pattern.largest(), last.saturating_sub(count));
+                place.note(&counter, last, largest);
+                if last > largest {
+                    let set = set_last(&mut driver, &counter, before.max(largest)).await;
+                    set.map_err(|error| self.failed(error))?;
+                }
+                let write = |number| {
+                    SeriesNumber::new(pattern.write(date, place.scope(), number), number, period)
+                };
+                let numbers = (before + 1..=last.min(largest)).map(write).collect();
+                return (self.finish)(numbers).ok_or_else(|| place.full(&counter, largest));
             }
             cached = Some(self.find_out_why(&mut driver, &counter, &known.record).await?);
         }
@@ -323,12 +347,13 @@ async fn check_connection(driver: &mut impl Driver) -> Result<(), DriverError> {
     }
 }
 
-/// Makes the counter with its `first` number, or counts it up. Returns the number, or `None` where
-/// the series gives none.
+/// Makes the counter with its `first` numbers, or counts it up by `count`. Returns the last of the
+/// numbers, or `None` where the series gives none.
 async fn count_up(
     driver: &mut impl Driver,
     counter: &Counter<'_>,
     first: u64,
+    count: u64,
     cached: &SeriesRecord,
 ) -> Result<Option<u64>, DriverError> {
     let (period, begins) = (counter.period.to_string(), counter.begins().to_string());
@@ -339,11 +364,12 @@ async fn count_up(
         period.as_str().into(),
         begins.as_str().into(),
         version.into(),
-        first.into(),
+        (first + (count - 1)).into(),
         counter.series.into(),
         begins.as_str().into(),
         cached.revision.into(),
         cached.created.into(),
+        count.into(),
     ];
     let mut rows = driver.rows(count_statement(driver.dialect()).to_owned(), values).await?;
     if driver.dialect() == Dialect::MySql {
@@ -402,7 +428,25 @@ const COUNT: &str = "INSERT INTO uidring_series_counter \
     FROM uidring_series \
     WHERE name = {text?} AND gapless = 1 AND closed_before <= {text?} AND revision = {number?} \
     AND created = {number?} {shared lock} {lock} {if there} \
-    last_number = uidring_series_counter.last_number + 1, modified = {now} {returning}";
+    last_number = uidring_series_counter.last_number + {number?}, modified = {now} {returning}";
+
+/// Sets the counter back to the `last` number that the period has, as its next version may have
+/// more. The transaction has the row.
+async fn set_last(
+    driver: &mut impl Driver,
+    counter: &Counter<'_>,
+    last: u64,
+) -> Result<(), DriverError> {
+    let period = counter.period.to_string();
+    let sql = DialectSyntax::of(driver.dialect()).translate(SET_LAST);
+    let key = [counter.series.into(), counter.scope.into(), period.as_str().into()];
+    let values = std::iter::once(last.into()).chain(key).collect();
+    driver.rows(sql, values).await?;
+    Ok(())
+}
+
+const SET_LAST: &str = "UPDATE uidring_series_counter SET last_number = {number?} \
+    WHERE series = {text?} AND scope = {text?} AND period = {text?}";
 
 /// What MySQL has in place of `RETURNING`. Where [`COUNT`] has written something, the row is this
 /// transaction's, so it has the number, as long as the engine has locks and the key is there. The

@@ -6,8 +6,14 @@
 //! series is locked for changes, so that no version begins and no period is closed meanwhile.
 
 mod count;
+#[cfg(feature = "diesel-2")]
+mod diesel;
+#[cfg(feature = "mysql")]
+mod mysql_async;
 #[cfg(feature = "sqlite")]
 mod rusqlite;
+#[cfg(any(feature = "sea-orm-1", feature = "sea-orm-2"))]
+mod sea_orm;
 #[cfg(any(feature = "sqlx-0_8", feature = "sqlx-0_9"))]
 mod sqlx;
 #[cfg(feature = "postgres")]
@@ -19,13 +25,9 @@ pub use count::{Dialect, Gapless};
 pub use unopened::{GaplessGenerator, GaplessSeries};
 pub use with::{SqlValue, count_with, count_with_async};
 
-#[cfg(any(feature = "postgres", feature = "sqlx-0_8", feature = "sqlx-0_9"))]
 use std::pin::Pin;
 
-#[cfg(any(feature = "postgres", feature = "sqlx-0_8", feature = "sqlx-0_9"))]
 use crate::series::error::SeriesError;
-#[cfg(any(feature = "postgres", feature = "sqlx-0_8", feature = "sqlx-0_9"))]
-use crate::series::form::number::SeriesNumber;
 
 /// A transaction in which the numbers of a gapless series can be counted, by
 /// [`SeriesGenerator::take_in`](super::SeriesGenerator::take_in).
@@ -33,11 +35,18 @@ use crate::series::form::number::SeriesNumber;
 /// | transaction | feature | `take_in` returns |
 /// |---|---|---|
 /// | `rusqlite::Transaction` | `sqlite` | a `Result` |
-/// | `sqlx::Transaction` of SQLite, PostgreSQL, MySQL, `Any` | `sqlx-0_8`, `sqlx-0_9` | a future |
+/// | any connection of diesel 2 to SQLite, PostgreSQL or MySQL | `diesel-2` | a `Result` |
 /// | `tokio_postgres::Transaction` | `postgres` | a future |
+/// | `mysql_async::Transaction` | `mysql` | a future |
+/// | `sqlx::Transaction` of SQLite, PostgreSQL, MySQL, `Any` | `sqlx-0_8`, `sqlx-0_9` | a future |
+/// | `sea_orm::DatabaseTransaction`, or a reference to one | `sea-orm-1`, `sea-orm-2` | a future |
 ///
 /// For all others there are [`take_with`](super::SeriesGenerator::take_with) and
 /// [`take_with_async`](super::SeriesGenerator::take_with_async).
+///
+/// The transactions of diesel have no type of their own. Call `take_in` with the connection that
+/// the closure of `transaction` is given; a connection that is in no transaction is refused before
+/// anything is counted. The closure of SeaORM is given a reference, for `take_in(&mut &*it)`.
 ///
 /// Any isolation level will do. Where the database finds that transactions stand in each other's
 /// way, it refuses one of them, which is to be rolled back and tried again: PostgreSQL from
@@ -52,18 +61,23 @@ use crate::series::form::number::SeriesNumber;
 ///
 /// All that a process does with a SQLite file must go through one copy of SQLite, that of the
 /// transaction: two copies in one process undo each other's locks.
-pub trait GaplessTransaction {
-    /// The number or the error, or a future of it.
-    type Taken<'a>
+///
+/// `Driver` tells the connections of diesel from the types of others; there is no need to name it.
+#[diagnostic::on_unimplemented(
+    message = "no numbers can be counted in a `{Self}`",
+    note = "the documentation of `GaplessTransaction` has a list of transactions and their features"
+)]
+pub trait GaplessTransaction<Driver = ()> {
+    /// What was counted or the error, or a future of it.
+    type Taken<'a, N: 'a>
     where
         Self: 'a;
 
-    /// Counts one number.
+    /// Counts numbers.
     #[doc(hidden)]
-    fn count<'a>(&'a mut self, gapless: Gapless<'a>) -> Self::Taken<'a>;
+    fn count<'a, N: 'a>(&'a mut self, gapless: Gapless<'a, N>) -> Self::Taken<'a, N>;
 }
 
-/// A number that is being counted.
-#[cfg(any(feature = "postgres", feature = "sqlx-0_8", feature = "sqlx-0_9"))]
-pub type Counting<'a> =
-    Pin<Box<dyn Future<Output = Result<SeriesNumber, SeriesError>> + Send + 'a>>;
+/// Numbers that are being counted.
+#[allow(dead_code, reason = "those of some features return at once")]
+pub type Counting<'a, N> = Pin<Box<dyn Future<Output = Result<N, SeriesError>> + Send + 'a>>;

@@ -7,15 +7,14 @@ use super::GaplessTransaction;
 use super::count::{Dialect, Driver, DriverError, Gapless, Texts, without_waiting};
 use crate::backend::sql::Value;
 use crate::series::error::SeriesError;
-use crate::series::form::number::SeriesNumber;
 
 impl GaplessTransaction for Transaction<'_> {
-    type Taken<'a>
-        = Result<SeriesNumber, SeriesError>
+    type Taken<'a, N: 'a>
+        = Result<N, SeriesError>
     where
         Self: 'a;
 
-    fn count<'a>(&'a mut self, gapless: Gapless<'a>) -> Result<SeriesNumber, SeriesError> {
+    fn count<'a, N: 'a>(&'a mut self, gapless: Gapless<'a, N>) -> Result<N, SeriesError> {
         let series = gapless.series().to_owned();
         // A connection of SQLite does all at once.
         without_waiting(gapless.count(Statements(self)))

@@ -36,12 +36,12 @@ macro_rules! transactions {
                 for<'q> Vec<u8>: Decode<'q, DB>,
                 usize: ColumnIndex<DB::Row>,
             {
-                type Taken<'a>
-                    = Counting<'a>
+                type Taken<'a, N: 'a>
+                    = Counting<'a, N>
                 where
                     Self: 'a;
 
-                fn count<'a>(&'a mut self, gapless: Gapless<'a>) -> Counting<'a> {
+                fn count<'a, N: 'a>(&'a mut self, gapless: Gapless<'a, N>) -> Counting<'a, N> {
                     Box::pin(gapless.count(Statements::<DB>(self)))
                 }
             }

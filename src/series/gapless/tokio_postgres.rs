@@ -8,12 +8,12 @@ use super::{Counting, GaplessTransaction};
 use crate::backend::sql::Value;
 
 impl GaplessTransaction for Transaction<'_> {
-    type Taken<'a>
-        = Counting<'a>
+    type Taken<'a, N: 'a>
+        = Counting<'a, N>
     where
         Self: 'a;
 
-    fn count<'a>(&'a mut self, gapless: Gapless<'a>) -> Counting<'a> {
+    fn count<'a, N: 'a>(&'a mut self, gapless: Gapless<'a, N>) -> Counting<'a, N> {
         Box::pin(gapless.count(Statements(self)))
     }
 }

@@ -181,7 +181,7 @@ impl GaplessGenerator {
         Some(cached.format(date, KnownSeries::now_ms(), &self.scope, number))
     }
 
-    fn gapless(&self, date: Option<Date>) -> Gapless<'_> {
+    fn gapless(&self, date: Option<Date>) -> Gapless<'_, SeriesNumber> {
         Gapless::read(&self.known, &self.series, &self.scope, date)
     }
 }

@@ -15,8 +15,8 @@ impl SeriesGenerator {
     /// document that has the number. So both are stored together, or neither is, and a rollback
     /// leaves no gap.
     ///
-    /// The transaction is one of rusqlite, sqlx or tokio-postgres, as [the
-    /// trait](GaplessTransaction) says. Those that wait return a future.
+    /// The transaction is one of rusqlite, sqlx, SeaORM, diesel, tokio-postgres or `mysql_async`,
+    /// as [the trait](GaplessTransaction) says. Those that wait return a future.
     ///
     /// Until it ends, all other transactions that count in the same period and scope wait: count
     /// as the last step before the commit; or as the first one, before the transaction reads, where
@@ -52,17 +52,21 @@ impl SeriesGenerator {
     ///
     /// [`NotGapless`], [`OtherDatabase`], [`Transaction`] when the database refuses the statement,
     /// such as to avoid a deadlock ([`is_transient`] says whether a new transaction may count),
-    /// [`Changed`] when the transaction began before a change; otherwise as
-    /// [`take`](SeriesGenerator::take). Roll the transaction back after an error, and after a
-    /// future that was dropped: the database may have counted, and a commit would leave a gap.
+    /// also when a connection of diesel is in none, [`Changed`] when the transaction began before a
+    /// change; otherwise as [`take`](SeriesGenerator::take). Roll the transaction back after an
+    /// error, and after a future that was dropped: the database may have counted, and a commit
+    /// would leave a gap.
     ///
     /// [`NotGapless`]: crate::series::SeriesError::NotGapless
     /// [`OtherDatabase`]: crate::series::SeriesError::OtherDatabase
     /// [`Transaction`]: crate::series::SeriesError::Transaction
     /// [`is_transient`]: crate::series::SeriesError::is_transient
     /// [`Changed`]: crate::series::SeriesError::Changed
-    pub fn take_in<'a, T: GaplessTransaction>(&'a self, transaction: &'a mut T) -> T::Taken<'a> {
-        transaction.count(Gapless::now(&self.handle))
+    pub fn take_in<'a, T, Driver>(&'a self, transaction: &'a mut T) -> T::Taken<'a, SeriesNumber>
+    where
+        T: GaplessTransaction<Driver>,
+    {
+        transaction.count(Gapless::one(&self.handle, None))
     }
 
     /// Does what [`take_in`](SeriesGenerator::take_in) does, for the period of a `date`.
@@ -70,12 +74,72 @@ impl SeriesGenerator {
     /// # Errors
     ///
     /// As [`take_in`](SeriesGenerator::take_in).
-    pub fn take_in_for<'a, T: GaplessTransaction>(
+    pub fn take_in_for<'a, T, Driver>(
         &'a self,
         transaction: &'a mut T,
         date: Date,
-    ) -> T::Taken<'a> {
-        transaction.count(Gapless::on(&self.handle, date))
+    ) -> T::Taken<'a, SeriesNumber>
+    where
+        T: GaplessTransaction<Driver>,
+    {
+        transaction.count(Gapless::one(&self.handle, Some(date)))
+    }
+
+    /// Counts the next `count` numbers of the present period in the caller's `transaction`, at
+    /// least one and at most a million: those that so many calls of
+    /// [`take_in`](SeriesGenerator::take_in) would get, without gaps between them. They ascend, and
+    /// all belong to one reading of the clock.
+    ///
+    /// However many they are, one statement counts them, or two on MySQL. If fewer fit the pattern,
+    /// it takes those, by one statement more.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::series::{Series, SeriesDefinition};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("uidring.db");
+    /// # let store = uidring::Store::open(&file)?;
+    /// # let series = Series::builder().store(&store).build()?;
+    /// let invoices = series.create("invoices", SeriesDefinition::new("R{n:4}")?.gapless())?;
+    /// let mut database = rusqlite::Connection::open(&file)?;
+    /// let mut transaction = database.transaction()?;
+    /// let numbers = invoices.take_n_in(&mut transaction, 9_000)?;
+    /// assert_eq!(numbers[8_999].to_string(), "R9000");
+    /// assert_eq!(invoices.take_n_in(&mut transaction, 9_000)?.len(), 999);
+    /// transaction.commit()?;
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`take_in`](SeriesGenerator::take_in).
+    pub fn take_n_in<'a, T, Driver>(
+        &'a self,
+        transaction: &'a mut T,
+        count: usize,
+    ) -> T::Taken<'a, Vec<SeriesNumber>>
+    where
+        T: GaplessTransaction<Driver>,
+    {
+        transaction.count(Gapless::many(&self.handle, None, count))
+    }
+
+    /// Does what [`take_n_in`](SeriesGenerator::take_n_in) does, for the period of a `date`.
+    ///
+    /// # Errors
+    ///
+    /// As [`take_in`](SeriesGenerator::take_in).
+    pub fn take_n_in_for<'a, T, Driver>(
+        &'a self,
+        transaction: &'a mut T,
+        date: Date,
+        count: usize,
+    ) -> T::Taken<'a, Vec<SeriesNumber>>
+    where
+        T: GaplessTransaction<Driver>,
+    {
+        transaction.count(Gapless::many(&self.handle, Some(date), count))
     }
 
     /// Does what [`take_in`](SeriesGenerator::take_in) does, in a transaction of any driver: `rows`
@@ -127,7 +191,7 @@ impl SeriesGenerator {
     ///
     /// As [`take_in`](SeriesGenerator::take_in); also [`Transaction`] where the connection is in
     /// none, before anything is counted. What `rows` returns as an error is its source, of which
-    /// [`is_transient`] knows those of rusqlite, sqlx, tokio-postgres and `mysql_async`.
+    /// [`is_transient`] knows those of the drivers that [the trait](GaplessTransaction) lists.
     ///
     /// [`Transaction`]: crate::series::SeriesError::Transaction
     /// [`is_transient`]: crate::series::SeriesError::is_transient
@@ -139,7 +203,7 @@ impl SeriesGenerator {
     where
         E: Into<Box<dyn Error + Send + Sync>>,
     {
-        count_with(Gapless::now(&self.handle), dialect, rows)
+        count_with(Gapless::one(&self.handle, None), dialect, rows)
     }
 
     /// Does what [`take_with`](SeriesGenerator::take_with) does, for the period of a `date`.
@@ -156,7 +220,7 @@ impl SeriesGenerator {
     where
         E: Into<Box<dyn Error + Send + Sync>>,
     {
-        count_with(Gapless::on(&self.handle, date), dialect, rows)
+        count_with(Gapless::one(&self.handle, Some(date)), dialect, rows)
     }
 
     /// Does what [`take_with`](SeriesGenerator::take_with) does, with a function that returns a
@@ -175,7 +239,7 @@ impl SeriesGenerator {
         F: Future<Output = Result<Vec<Vec<Option<String>>>, E>>,
         E: Into<Box<dyn Error + Send + Sync>>,
     {
-        count_with_async(Gapless::now(&self.handle), dialect, false, rows).await
+        count_with_async(Gapless::one(&self.handle, None), dialect, false, rows).await
     }
 
     /// Does what [`take_with_async`](SeriesGenerator::take_with_async) does, for the period of a
@@ -194,7 +258,7 @@ impl SeriesGenerator {
         F: Future<Output = Result<Vec<Vec<Option<String>>>, E>>,
         E: Into<Box<dyn Error + Send + Sync>>,
     {
-        count_with_async(Gapless::on(&self.handle, date), dialect, false, rows).await
+        count_with_async(Gapless::one(&self.handle, Some(date)), dialect, false, rows).await
     }
 
     /// Does what [`take_with_async`](SeriesGenerator::take_with_async) does, for the period of a
@@ -214,10 +278,81 @@ impl SeriesGenerator {
         F: Future<Output = Result<Vec<Vec<Option<String>>>, E>>,
         E: Into<Box<dyn Error + Send + Sync>>,
     {
-        let gapless = match date {
-            Some(date) => Gapless::on(&self.handle, date),
-            None => Gapless::now(&self.handle),
-        };
-        count_with_async(gapless, dialect, true, rows).await
+        count_with_async(Gapless::one(&self.handle, date), dialect, true, rows).await
+    }
+
+    /// Does what [`take_n_in`](SeriesGenerator::take_n_in) does, in a transaction of any driver, as
+    /// [`take_with`](SeriesGenerator::take_with) is.
+    ///
+    /// # Errors
+    ///
+    /// As [`take_with`](SeriesGenerator::take_with).
+    pub fn take_n_with<E>(
+        &self,
+        dialect: Dialect,
+        count: usize,
+        rows: impl FnMut(&str, &[SqlValue]) -> Result<Vec<Vec<Option<String>>>, E>,
+    ) -> Result<Vec<SeriesNumber>, SeriesError>
+    where
+        E: Into<Box<dyn Error + Send + Sync>>,
+    {
+        count_with(Gapless::many(&self.handle, None, count), dialect, rows)
+    }
+
+    /// Does what [`take_n_with`](SeriesGenerator::take_n_with) does, for the period of a `date`.
+    ///
+    /// # Errors
+    ///
+    /// As [`take_with`](SeriesGenerator::take_with).
+    pub fn take_n_with_for<E>(
+        &self,
+        dialect: Dialect,
+        date: Date,
+        count: usize,
+        rows: impl FnMut(&str, &[SqlValue]) -> Result<Vec<Vec<Option<String>>>, E>,
+    ) -> Result<Vec<SeriesNumber>, SeriesError>
+    where
+        E: Into<Box<dyn Error + Send + Sync>>,
+    {
+        count_with(Gapless::many(&self.handle, Some(date), count), dialect, rows)
+    }
+
+    /// Does what [`take_n_with`](SeriesGenerator::take_n_with) does, with a function that returns a
+    /// future, as [`take_with_async`](SeriesGenerator::take_with_async) has it.
+    ///
+    /// # Errors
+    ///
+    /// As [`take_with`](SeriesGenerator::take_with).
+    pub async fn take_n_with_async<F, E>(
+        &self,
+        dialect: Dialect,
+        count: usize,
+        rows: impl FnMut(String, Vec<SqlValue>) -> F,
+    ) -> Result<Vec<SeriesNumber>, SeriesError>
+    where
+        F: Future<Output = Result<Vec<Vec<Option<String>>>, E>>,
+        E: Into<Box<dyn Error + Send + Sync>>,
+    {
+        count_with_async(Gapless::many(&self.handle, None, count), dialect, false, rows).await
+    }
+
+    /// Does what [`take_n_with_async`](SeriesGenerator::take_n_with_async) does, for the period of
+    /// a `date`.
+    ///
+    /// # Errors
+    ///
+    /// As [`take_with`](SeriesGenerator::take_with).
+    pub async fn take_n_with_async_for<F, E>(
+        &self,
+        dialect: Dialect,
+        date: Date,
+        count: usize,
+        rows: impl FnMut(String, Vec<SqlValue>) -> F,
+    ) -> Result<Vec<SeriesNumber>, SeriesError>
+    where
+        F: Future<Output = Result<Vec<Vec<Option<String>>>, E>>,
+        E: Into<Box<dyn Error + Send + Sync>>,
+    {
+        count_with_async(Gapless::many(&self.handle, Some(date), count), dialect, false, rows).await
     }
 }

@@ -3,11 +3,7 @@
 mod batch;
 mod for_date;
 pub mod forecast;
-#[cfg(any(
-    feature = "postgres",
-    feature = "sqlite",
-    all(feature = "mysql", any(feature = "sqlx-0_8", feature = "sqlx-0_9"))
-))]
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod in_transaction;
 mod request;
 pub mod status;

@@ -3,11 +3,7 @@
 
 pub mod counter_source;
 pub mod handle;
-#[cfg(any(
-    feature = "postgres",
-    feature = "sqlite",
-    all(feature = "mysql", any(feature = "sqlx-0_8", feature = "sqlx-0_9"))
-))]
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub mod known_series;
 pub mod nearly_full;
 pub mod open_period;
