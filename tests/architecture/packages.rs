@@ -201,6 +201,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
             "mod",
             "condition",
             "in_flight",
+            "past",
             "reload",
             "start",
             "supply",

@@ -5,6 +5,7 @@ mod conditions;
 pub(crate) mod health;
 pub(crate) mod in_flight;
 pub(crate) mod measure;
+pub(crate) mod past;
 pub(crate) mod refusal;
 pub(crate) mod reload;
 pub(crate) mod series;
@@ -27,6 +28,7 @@ use uidring::store::StoreSegments;
 use uidring::{Layout, UidGenerator};
 
 use crate::app::in_flight::{FOR_OPERATORS, InFlight};
+use crate::app::past::AppPast;
 use crate::app::series::{AppSeries, SeriesState};
 use crate::config::open_files::Plan;
 use crate::config::options::Options;
@@ -61,6 +63,7 @@ pub(crate) struct App {
     /// The memory budget of answers to operators.
     pub(crate) for_operators: InFlight,
     pub(crate) series: AppSeries,
+    pub(crate) past: AppPast,
     /// Permits to call the database.
     pub(crate) calls: Semaphore,
     /// Permits to wait for the first numbers of a tag.
@@ -147,6 +150,7 @@ impl App {
             connections: AtomicUsize::new(0),
             loads: files.loads,
             series: AppSeries::new(files.loads, max_in_memory),
+            past: AppPast::default(),
             calls: Semaphore::new(files.calls),
             first_uses: Semaphore::new(files.calls),
             lists: Semaphore::new(1),

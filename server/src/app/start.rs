@@ -200,6 +200,7 @@ impl Starter {
     fn start_uids(&self) -> Result<(), StoreFailure> {
         if self.app.options.uids && self.app.uids().is_err() {
             self.app.set_uids(self.uids()?);
+            self.app.past.set_db(self.db.clone());
         }
         Ok(())
     }

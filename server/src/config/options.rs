@@ -8,7 +8,7 @@ use clap::{ArgAction, Parser};
 use uidring::Layout;
 use uidring::masked::Masked;
 use uidring_args::{
-    Db, KeyFile, LayoutArgs, RegistryConfig, Table, WorkerIdArgs, epoch, length, worker_ids,
+    Db, KeyFile, LayoutArgs, RegistryConfig, Table, WorkerIdArgs, length, time, worker_ids,
 };
 
 use crate::config::db;
@@ -169,7 +169,7 @@ pub(crate) struct Paths {
     /// When the ids of Leaf's snowflakes begin: RFC 3339, or a date
     /// [default: Leaf's own, 2010-11-04T01:42:54.657Z]
     #[arg(long, value_name = "TIME", env = "UIDRING_SERVER_LEAF_EPOCH",
-        value_parser = epoch)]
+        value_parser = time)]
     pub(crate) leaf_epoch: Option<std::time::SystemTime>,
 
     /// The registry of the worker ids of Leaf's snowflakes, as a registry has

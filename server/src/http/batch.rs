@@ -9,6 +9,12 @@ use crate::http::take_failure::TakeFailure;
 /// Up to this many ids, an answer reserves no memory.
 pub(crate) const FEW: usize = 1024;
 
+/// The most bytes of an id of one generator, in the worst case, in which takers alternate: one for
+/// the distance, one for the repetitions.
+pub(crate) const BYTES_PER_ID: usize = 2;
+/// The most bytes of an id where any may follow any.
+pub(crate) const BYTES_PER_ID_OF_ANY: usize = 11;
+
 /// Ids in the order in which they were taken, as runs: a distance to the id before, and how often
 /// it repeats.
 #[derive(Debug, Default)]
@@ -28,14 +34,18 @@ struct Run {
 }
 
 impl Batch {
-    /// A batch for `count` ids. Waits until its memory is reserved, and takes no ids before.
-    pub(crate) async fn with_room(app: &'static App, count: usize) -> Result<Batch, TakeFailure> {
+    /// A batch for `count` ids of so many bytes each at most. Waits until its memory is reserved,
+    /// and takes no ids before.
+    pub(crate) async fn with_room(
+        app: &'static App,
+        count: usize,
+        bytes_per_id: usize,
+    ) -> Result<Batch, TakeFailure> {
         if count <= FEW {
             return Ok(Batch::default());
         }
-        // Two bytes per id: the worst case, in which takers alternate. One is the distance, one the
-        // repetitions.
-        let reservation = app.in_flight.reserve(2 * count).await.ok_or(TakeFailure::Full)?;
+        let reservation = app.in_flight.reserve(bytes_per_id * count).await;
+        let reservation = reservation.ok_or(TakeFailure::Full)?;
         Ok(Batch { reservation: Some(reservation), ..Batch::default() })
     }
 

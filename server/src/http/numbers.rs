@@ -9,7 +9,7 @@ use uidring::{TakeError, UidGenerator};
 use uidring_args::Table;
 
 use crate::app::App;
-use crate::http::batch::{Batch, Ids};
+use crate::http::batch::{BYTES_PER_ID, Batch, Ids};
 use crate::http::problem::Problem;
 use crate::http::take_failure::TakeFailure;
 use crate::security::access::Permission;
@@ -190,7 +190,7 @@ pub(crate) async fn take_many(
     tag: &str,
     count: usize,
 ) -> Result<Ids, TakeFailure> {
-    let mut numbers = Batch::with_room(app, count).await?;
+    let mut numbers = Batch::with_room(app, count, BYTES_PER_ID).await?;
     let known = match App::known_tag(tag, Clone::clone) {
         Some(known) => known,
         None => look_up(app, tag).await?,
@@ -237,7 +237,7 @@ pub(crate) async fn take_uids(
     (kind, uids): (&'static str, &UidGenerator),
     count: usize,
 ) -> Result<Ids, TakeFailure> {
-    let mut ids = Batch::with_room(app, count).await?;
+    let mut ids = Batch::with_room(app, count, BYTES_PER_ID).await?;
     let mut until = None;
     for index in 0..count {
         let uid = match uids.try_take() {

@@ -1,6 +1,7 @@
 //! Parameters of a query string or a form.
 
 use std::borrow::Cow;
+use std::time::SystemTime;
 
 use crate::config::limits::{MAX_IDS, MAX_NEWEST};
 use crate::http::problem::Problem;
@@ -53,6 +54,22 @@ pub(crate) fn count(query: Option<&str>) -> Result<usize, Problem> {
             .value(&text)
     })?;
     Ok(usize::try_from(count).unwrap_or(1))
+}
+
+/// The times that a body names.
+pub(crate) fn times(texts: &[String]) -> Result<Vec<SystemTime>, Problem> {
+    if texts.is_empty() || texts.len() as u64 > MAX_IDS {
+        let title = "so many ids cannot be given at once";
+        return Err(Problem::bad_request("bad-count", title)
+            .detail(format!("times has 1 to {MAX_IDS} times"))
+            .value(&texts.len().to_string()));
+    }
+    let parse = |text: &String| {
+        uidring_args::time(text).map_err(|problem| {
+            Problem::bad_request("bad-time", "this is not a time").detail(problem).value(text)
+        })
+    };
+    texts.iter().map(parse).collect()
 }
 
 /// How many of the newest the query asks for: its parameter `last`, or all.

@@ -50,7 +50,7 @@ macro_rules! handlers {
 }
 
 handlers! {
-    Uids => ids(v1::uids::take),
+    Uids => ids(v1::uids::take).post(v1::uids::take_times),
     TagIds => ids(v1::tags::take),
     LeafSegment => any(leaf::segment),
     NextIdSimple => any(tinyid::next_id_simple),
@@ -118,14 +118,16 @@ async fn no_such_method(request: Request<Body>) -> Problem {
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, kind, title).value(request.method().as_str())
 }
 
-/// Allows only `GET`, because a `HEAD` would use up ids that nobody sees. All other methods get the
+/// Allows `GET` and no `HEAD`, which would use up ids that nobody sees. All other methods get the
 /// same error.
 fn ids<T: 'static>(take: impl Handler<T, &'static App>) -> MethodRouter<&'static App> {
     get(take).head(only_get).fallback(only_get)
 }
 
 async fn only_get(request: Request<Body>) -> ([(HeaderName, &'static str); 1], Problem) {
-    ([(ALLOW, "GET")], no_such_method(request).await)
+    let is_uids = matches!(Route::find(request.uri().path()), Some((Route::Uids, _)));
+    let allowed = if is_uids { "GET, POST" } else { "GET" };
+    ([(ALLOW, allowed)], no_such_method(request).await)
 }
 
 #[cfg(test)]

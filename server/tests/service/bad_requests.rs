@@ -22,7 +22,12 @@ const CASES: &[Case<'_>] = &[
     ("GET", "/v1%2Fuids", &[], "", 404, "no-such-path", Some("/v1%2Fuids")),
     ("GET", "/nope?token=secret", &[], "", 404, "no-such-path", Some("/nope")),
     // Methods.
-    ("POST", "/v1/uids", &[], "", 405, "no-such-method", Some("POST")),
+    ("POST", "/v1/uids", &[], "", 415, "no-such-type", Some("")),
+    ("POST", "/v1/uids", JSON, "{}", 400, "bad-body", None),
+    ("POST", "/v1/uids", JSON, r#"{"times":[]}"#, 400, "bad-count", Some("0")),
+    ("POST", "/v1/uids", JSON, r#"{"times":["noon"]}"#, 400, "bad-time", Some("noon")),
+    ("POST", "/v1/uids", JSON, r#"{"times":["2020-01-01"]}"#, 400, "no-id-of-time", None),
+    ("POST", "/v1/uids", JSON, r#"{"times":["9999-01-01"]}"#, 400, "no-id-of-time", None),
     ("PUT", "/v1/uids", &[], "", 405, "no-such-method", Some("PUT")),
     ("DELETE", "/v1/uids/1", &[], "", 405, "no-such-method", Some("DELETE")),
     ("PATCH", "/v1/tags/orders", JSON, "{}", 405, "no-such-method", Some("PATCH")),

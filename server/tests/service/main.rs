@@ -20,6 +20,7 @@ mod metrics;
 mod openapi;
 mod options;
 mod page;
+mod past;
 mod proxies;
 mod resp;
 mod series;

@@ -1,21 +1,25 @@
 //! Time-ordered ids.
 
 use axum::Json;
+use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use jiff::Timestamp;
-use serde::Serialize;
-use uidring::Uid;
+use serde::{Deserialize, Serialize};
+use uidring::{TakeAtError, TakeTimesError, Uid};
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::config::db::StoreFailure;
+use crate::http::batch::{BYTES_PER_ID_OF_ANY, Batch};
 use crate::http::bearer::bearer;
 use crate::http::describe::Problems;
 use crate::http::masking::MaskedIds;
-use crate::http::problem::Problem;
-use crate::http::{ids, negotiate, numbers, params};
+use crate::http::numbers::run_blocking;
+use crate::http::problem::{self, Problem};
+use crate::http::{body, ids, negotiate, numbers, params};
 use crate::routes::Route;
 use crate::security::access::Permission;
 
@@ -50,6 +54,105 @@ pub(crate) async fn take(
         None => ids::response(form, &ids::UIDS, uids),
         Some(masked) => ids::response(form, &ids::UIDS, MaskedIds::new(uids, masked)),
     })
+}
+
+/// The times whose UIDs are taken.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WantedTimes {
+    /// Each is a time that was, in RFC 3339, or a date, which begins at midnight UTC.
+    #[schema(min_items = 1, max_items = 100_000)]
+    times: Vec<String>,
+}
+
+/// Takes UIDs of times that were, one for each, in their order: for rows that are older than their
+/// ids. Nothing is taken if one of the times has none.
+#[utoipa::path(
+    post, path = Route::Uids.text(), operation_id = "takeUidsOfThePast", tag = "Time-ordered ids",
+    request_body = WantedTimes,
+    responses(
+        (status = 200, description = "The UIDs, in the order of the times",
+            content(
+            (Uids = "application/json"),
+            (String = "text/plain"),
+            (Vec<u8> = "application/octet-stream"),
+        )),
+        Problems,
+    ),
+)]
+pub(crate) async fn take_times(
+    State(app): State<&'static App>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    app.access.check(bearer(&headers), Permission::Uids)?;
+    let form = negotiate::form(&headers)?;
+    let title = "the body does not say which times to take ids of";
+    let WantedTimes { times } = body::json(app, &headers, body, title, "has times").await?;
+    let times = params::times(&times)?;
+    let layout = *app.uids()?.layout();
+    let mut batch = Batch::with_room(app, times.len(), BYTES_PER_ID_OF_ANY).await?;
+    let take = move || {
+        let past = app.past.generator(&app.options.generator.registry_config(), layout)?;
+        Ok(past.take_times(&times)?)
+    };
+    let uids = run_blocking(&app.calls, take).await?;
+    let uids: Vec<Uid> = uids.map_err(|none: PastFailure| none.problem())?;
+    app.counters().uids.add(uids.len() as u64);
+    for uid in &uids {
+        batch.push(uid.get());
+    }
+    let uids = batch.finish();
+    Ok(match &app.masked {
+        None => ids::response(form, &ids::UIDS, uids),
+        Some(masked) => ids::response(form, &ids::UIDS, MaskedIds::new(uids, masked)),
+    })
+}
+
+/// Why there are no UIDs of times that were.
+enum PastFailure {
+    Store(StoreFailure),
+    Times(TakeTimesError),
+}
+
+impl From<StoreFailure> for PastFailure {
+    fn from(error: StoreFailure) -> PastFailure {
+        PastFailure::Store(error)
+    }
+}
+
+impl From<TakeTimesError> for PastFailure {
+    fn from(error: TakeTimesError) -> PastFailure {
+        PastFailure::Times(error)
+    }
+}
+
+impl PastFailure {
+    /// The log has what clients are not told.
+    fn problem(self) -> Problem {
+        let error = match self {
+            PastFailure::Store(error) => error,
+            PastFailure::Times(TakeTimesError { cause: TakeAtError::Registry(error), .. }) => {
+                error.into()
+            }
+            PastFailure::Times(error) => return of_time(&error),
+        };
+        tracing::warn!(problem = error.problem, "no ids of the past");
+        let detail = error.cause.sentence().to_owned();
+        if error.is_transient { problem::for_now(detail) } else { problem::broken(detail) }
+    }
+}
+
+fn of_time(error: &TakeTimesError) -> Problem {
+    match error.cause {
+        TakeAtError::NoNewWorker { retry_in: Some(_), .. } => problem::for_now(error.to_string()),
+        TakeAtError::BeforeEpoch { .. }
+        | TakeAtError::Future { .. }
+        | TakeAtError::AfterEnd { .. } => {
+            Problem::bad_request("no-id-of-time", "a time has no ids").detail(error.to_string())
+        }
+        _ => problem::broken(error.to_string()),
+    }
 }
 
 /// Time-ordered ids.
