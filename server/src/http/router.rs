@@ -126,7 +126,7 @@ fn ids<T: 'static>(take: impl Handler<T, &'static App>) -> MethodRouter<&'static
 
 async fn only_get(request: Request<Body>) -> ([(HeaderName, &'static str); 1], Problem) {
     let is_uids = matches!(Route::find(request.uri().path()), Some((Route::Uids, _)));
-    let allowed = if is_uids { "GET, POST" } else { "GET" };
+    let allowed = if is_uids { "GET,POST" } else { "GET" };
     ([(ALLOW, allowed)], no_such_method(request).await)
 }
 

@@ -229,7 +229,7 @@ fn a_path_has_one_list_of_methods() {
         (answer.status, answer.header("allow").to_owned())
     };
     for (path, list) in [
-        ("/v1/uids", "GET"),
+        ("/v1/uids", "GET,POST"),
         ("/v1/uids/1", "GET,HEAD"),
         ("/v1/tags", "GET,HEAD"),
         ("/v1/tags/orders", "PUT"),

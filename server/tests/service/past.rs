@@ -57,7 +57,7 @@ fn each_time_gets_a_uid_from_a_worker_id_of_the_past() {
 
 #[test]
 fn many_times_come_in_one_answer_and_a_bad_one_takes_nothing() {
-    let server = Server::start(&["--max-body", "10M"]);
+    let server = Server::start(&["--max-body", "10000000"]);
     let times = days(50_000);
     let taken = ids(&server.send("POST", "/v1/uids", JSON, &body(&times)));
     assert_eq!(taken.iter().collect::<BTreeSet<_>>().len(), 50_000);
