@@ -138,6 +138,7 @@ async fn postgres_counts() {
     meanwhile.commit().await.unwrap();
     let error = invoices.take_in(&mut transaction).await.unwrap_err();
     is_worth_another_try(&error, "REPEATABLE READ");
+    transaction.rollback().await.unwrap();
 }
 
 #[tokio::test(flavor = "current_thread")]
@@ -152,4 +153,5 @@ async fn mysql_counts() {
     db.execute_unprepared("SET NAMES utf8mb4 COLLATE utf8mb4_bin").await.unwrap();
     let mut transaction = db.begin().await.unwrap();
     assert_eq!(invoices.take_in(&mut transaction).await.unwrap().value(), 1_006);
+    transaction.rollback().await.unwrap();
 }

@@ -1,7 +1,7 @@
 //! The transactions of tokio-postgres.
 
 use tokio_postgres::Transaction;
-use tokio_postgres::types::ToSql;
+use tokio_postgres::types::{ToSql, Type};
 
 use super::count::{Dialect, Driver, DriverError, Gapless, Texts};
 use super::{Counting, GaplessTransaction};
@@ -26,20 +26,21 @@ impl Driver for Statements<'_, '_> {
     }
 
     async fn rows(&mut self, sql: String, values: Vec<Value>) -> Result<Vec<Texts>, DriverError> {
-        let values: Vec<Box<dyn ToSql + Send + Sync>> = values
-            .into_iter()
-            .map(|value| match value {
-                Value::Null => Box::new(None::<String>) as Box<dyn ToSql + Send + Sync>,
-                Value::Int(number) => Box::new(number),
-                Value::Text(text) => Box::new(text),
-            })
-            .collect();
-        let values: Vec<&(dyn ToSql + Sync)> =
-            values.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect();
-        let rows = self.0.query(&sql, &values).await?;
+        let values: Vec<(&(dyn ToSql + Sync), Type)> = values.iter().map(typed).collect();
+        // Not prepared: that would be a call more, and a pooler may give each transaction another
+        // connection.
+        let rows = self.0.query_typed(&sql, &values).await?;
         let texts = |row: &tokio_postgres::Row| {
             (0..row.len()).map(|column| row.try_get(column)).collect::<Result<Texts, _>>()
         };
         Ok(rows.iter().map(texts).collect::<Result<_, _>>()?)
+    }
+}
+
+fn typed(value: &Value) -> (&(dyn ToSql + Sync), Type) {
+    match value {
+        Value::Null => (&None::<i64>, Type::INT8),
+        Value::Int(number) => (number, Type::INT8),
+        Value::Text(text) => (text, Type::TEXT),
     }
 }
