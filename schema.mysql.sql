@@ -116,9 +116,8 @@ CREATE TABLE IF NOT EXISTS uidring_series (
     name VARCHAR(64) PRIMARY KEY,
     -- The time zone whose days count, by its IANA name.
     time_zone VARCHAR(64) NOT NULL,
-    -- The month that fiscal years begin with; NULL where no pattern has a fiscal year.
-    fiscal_month BIGINT
-        CHECK (fiscal_month BETWEEN 1 AND 12),
+    -- The day that fiscal years begin on, such as 04-06; NULL where nothing goes by them.
+    fiscal_year_from VARCHAR(5),
     -- 1 where each number is counted in the transaction that uses it, 0 where processes take ranges
     -- of numbers.
     gapless BIGINT NOT NULL
@@ -151,6 +150,10 @@ CREATE TABLE IF NOT EXISTS uidring_series_version (
         CHECK (first_number >= 1),
     -- The first day of this version.
     begins VARCHAR(10) NOT NULL,
+    -- With what the number begins anew: day, week, month, quarter, year, fiscal-year or never; NULL
+    -- for the finest period that the pattern shows.
+    restart VARCHAR(16)
+        CHECK (restart IN ('day', 'week', 'month', 'quarter', 'year', 'fiscal-year', 'never')),
     -- When the row was written, in milliseconds since 1970.
     created BIGINT NOT NULL,
     PRIMARY KEY (series, version)
@@ -162,7 +165,8 @@ CREATE TABLE IF NOT EXISTS uidring_series_counter (
     series VARCHAR(64) NOT NULL,
     -- What counts by itself, such as a shop; empty where nothing was named.
     scope VARCHAR(64) NOT NULL,
-    -- Such as 2026-11-24, 2026-W48, 2026-11, 2026-Q4, 2026, FY2026-04, or ever.
+    -- Such as 2026-11-24, 2026-W48, 2026-11, 2026-Q4, 2026, FY2026-04, FY2026-04-06, or
+    -- ever.
     period VARCHAR(16) NOT NULL,
     -- The first day of the period; 0000-01-01 for ever.
     begins VARCHAR(10) NOT NULL,

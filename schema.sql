@@ -137,10 +137,10 @@ CREATE TABLE IF NOT EXISTS uidring_series (
     -- The time zone whose days count, by its IANA name.
     time_zone TEXT NOT NULL
         CHECK (typeof(time_zone) = 'text' AND length(time_zone) BETWEEN 1 AND 64),
-    -- The month that fiscal years begin with; NULL where no pattern has a fiscal year.
-    fiscal_month INTEGER
-        CHECK (fiscal_month IS NULL
-            OR typeof(fiscal_month) = 'integer' AND fiscal_month BETWEEN 1 AND 12),
+    -- The day that fiscal years begin on, such as 04-06; NULL where nothing goes by them.
+    fiscal_year_from TEXT
+        CHECK (fiscal_year_from IS NULL
+            OR typeof(fiscal_year_from) = 'text' AND length(fiscal_year_from) = 5),
     -- 1 where each number is counted in the transaction that uses it, 0 where processes take ranges
     -- of numbers.
     gapless INTEGER NOT NULL
@@ -177,6 +177,11 @@ CREATE TABLE IF NOT EXISTS uidring_series_version (
     -- The first day of this version.
     begins TEXT NOT NULL
         CHECK (typeof(begins) = 'text' AND length(begins) BETWEEN 10 AND 10),
+    -- With what the number begins anew: day, week, month, quarter, year, fiscal-year or never; NULL
+    -- for the finest period that the pattern shows.
+    restart TEXT
+        CHECK (restart IS NULL OR typeof(restart) = 'text' AND restart IN
+            ('day', 'week', 'month', 'quarter', 'year', 'fiscal-year', 'never')),
     -- When the row was written, in milliseconds since 1970.
     created INTEGER NOT NULL
         CHECK (typeof(created) = 'integer'),
@@ -189,7 +194,8 @@ CREATE TABLE IF NOT EXISTS uidring_series_counter (
     series TEXT NOT NULL,
     -- What counts by itself, such as a shop; empty where nothing was named.
     scope TEXT NOT NULL,
-    -- Such as 2026-11-24, 2026-W48, 2026-11, 2026-Q4, 2026, FY2026-04, or ever.
+    -- Such as 2026-11-24, 2026-W48, 2026-11, 2026-Q4, 2026, FY2026-04, FY2026-04-06, or
+    -- ever.
     period TEXT NOT NULL,
     -- The first day of the period; 0000-01-01 for ever.
     begins TEXT NOT NULL,

@@ -1,6 +1,6 @@
 //! The options that say what a new series is, beside its pattern.
 
-use uidring::series::SeriesDefinition;
+use uidring::series::{SeriesDefinition, SeriesDefinitionError, Unit};
 
 use crate::quantity;
 
@@ -15,9 +15,14 @@ pub struct SeriesArgs {
     #[arg(long)]
     gapless: bool,
 
-    /// The month that fiscal years begin with, 1 to 12, for a pattern with {fy}
-    #[arg(long, value_name = "MONTH", value_parser = month)]
-    fiscal_year: Option<u8>,
+    /// With what the numbers begin anew: day, week, month, quarter, year, fiscal-year or never
+    /// [default: the finest period that the pattern shows]
+    #[arg(long, value_name = "UNIT", value_parser = restart)]
+    restart: Option<String>,
+
+    /// The month and the day that fiscal years begin with, such as 04-06, for {fy}
+    #[arg(long, value_name = "MM-DD", value_parser = first_day)]
+    fiscal_year_from: Option<(u8, u8)>,
 
     /// How many numbers a process takes at a time, fewer where the pattern has few: 500, 20k
     /// [default: 100]
@@ -29,22 +34,60 @@ pub struct SeriesArgs {
     first: Option<u64>,
 }
 
-fn month(text: &str) -> Result<u8, String> {
-    quantity::count_of(text, "months", 1..=12)
+/// The name of what the numbers of a series begin anew with.
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub fn restart(text: &str) -> Result<String, String> {
+    let any_day = Some((1, 1));
+    Unit::from_name(text, any_day).map_err(|error| error.to_string())?;
+    Ok(text.to_owned())
+}
+
+/// The month and the day that a text such as `04-06` says. Whether there is such a day is for
+/// [`SeriesDefinition::check`] to say.
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub fn first_day(text: &str) -> Result<(u8, u8), String> {
+    let number = |digits: &str| {
+        let is_number = digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number { digits.parse().ok() } else { None }
+    };
+    let parts = text.split_once('-').and_then(|(month, day)| Some((number(month)?, number(day)?)));
+    parts.ok_or_else(|| format!("{text:?} is no month and day: write them like 04-06"))
+}
+
+/// The text that [`first_day`] reads.
+#[must_use]
+pub fn first_day_text((month, day): (u8, u8)) -> String {
+    format!("{month:02}-{day:02}")
 }
 
 impl SeriesArgs {
     /// `new`, with what the options say.
-    #[must_use]
-    pub fn complete(&self, mut new: SeriesDefinition) -> SeriesDefinition {
+    ///
+    /// # Errors
+    ///
+    /// [`SeriesDefinitionError`], if the numbers begin anew with fiscal years, and nothing says
+    /// when these begin.
+    pub fn complete(
+        &self,
+        mut new: SeriesDefinition,
+    ) -> Result<SeriesDefinition, SeriesDefinitionError> {
         if let Some(zone) = &self.time_zone {
             new = new.time_zone(zone);
         }
         if self.gapless {
             new = new.gapless();
         }
-        if let Some(month) = self.fiscal_year {
-            new = new.fiscal_year(month);
+        if let Some((month, day)) = self.fiscal_year_from {
+            new = new.fiscal_year_from(month, day);
+        }
+        if let Some(unit) = &self.restart {
+            new = new.restart(Unit::from_name(unit, self.fiscal_year_from)?);
         }
         if let Some(step) = self.step {
             new = new.step(step);
@@ -52,6 +95,6 @@ impl SeriesArgs {
         if let Some(first) = self.first {
             new = new.first(first);
         }
-        new
+        Ok(new)
     }
 }

@@ -3,14 +3,15 @@
 use proptest::prelude::*;
 use uidring::series::{Date, Period, Unit};
 
-const UNITS: [Unit; 8] = [
+const UNITS: [Unit; 9] = [
     Unit::Day,
     Unit::Week,
     Unit::Month,
     Unit::Quarter,
     Unit::Year,
-    Unit::FiscalYear { first_month: 1 },
-    Unit::FiscalYear { first_month: 10 },
+    Unit::FiscalYear { first_month: 1, first_day: 1 },
+    Unit::FiscalYear { first_month: 10, first_day: 1 },
+    Unit::FiscalYear { first_month: 4, first_day: 6 },
     Unit::Ever,
 ];
 
@@ -83,7 +84,13 @@ fn a_period_says_its_unit() {
         ("2026-12", Unit::Month, "2026-12-01", "2027-01"),
         ("2026-Q4", Unit::Quarter, "2026-10-01", "2027-Q1"),
         ("2026", Unit::Year, "2026-01-01", "2027"),
-        ("FY2026-04", Unit::FiscalYear { first_month: 4 }, "2026-04-01", "FY2027-04"),
+        ("FY2026-04", Unit::FiscalYear { first_month: 4, first_day: 1 }, "2026-04-01", "FY2027-04"),
+        (
+            "FY2026-04-06",
+            Unit::FiscalYear { first_month: 4, first_day: 6 },
+            "2026-04-06",
+            "FY2027-04-06",
+        ),
     ] {
         let found = period(text);
         assert_eq!((found.unit(), found.first()), (unit, Some(date(first))), "{text}");
@@ -91,7 +98,9 @@ fn a_period_says_its_unit() {
         assert_eq!(found.to_string(), text);
     }
     assert_eq!((period("ever").first(), period("ever").next()), (None, None));
-    for last in ["9999-12-31", "9999-W52", "9999-12", "9999-Q4", "9999", "FY9999-07"] {
+    for last in
+        ["9999-12-31", "9999-W52", "9999-12", "9999-Q4", "9999", "FY9999-07", "FY9999-07-31"]
+    {
         assert_eq!(period(last).next(), None, "{last}");
     }
 }
@@ -115,6 +124,11 @@ fn what_is_no_period_is_refused() {
         "FY2026",
         "FY2026-00",
         "FY2026-13",
+        "FY2026-04-01",
+        "FY2026-02-29",
+        "FY2028-02-29",
+        "FY2026-04-31",
+        "FY2026-04-6",
         "2026-11-31",
         "2026-w48",
     ] {
@@ -138,9 +152,25 @@ fn a_week_belongs_to_the_year_of_its_thursday() {
 }
 
 #[test]
-fn a_month_for_fiscal_years_that_is_none_is_the_nearest() {
-    let of = |first_month| Unit::FiscalYear { first_month }.period(date("2026-11-24")).to_string();
-    assert_eq!([of(0), of(12), of(13)], ["FY2026-01", "FY2025-12", "FY2025-12"]);
+fn a_day_for_fiscal_years_that_is_none_is_the_nearest() {
+    let of = |first_month, first_day| {
+        Unit::FiscalYear { first_month, first_day }.period(date("2026-11-24")).to_string()
+    };
+    assert_eq!([of(0, 1), of(12, 1), of(13, 1)], ["FY2026-01", "FY2025-12", "FY2025-12"]);
+    assert_eq!([of(4, 0), of(2, 29), of(4, 31)], ["FY2026-04", "FY2026-02-28", "FY2026-04-30"]);
+}
+
+#[test]
+fn a_fiscal_year_begins_on_its_day() {
+    let unit = Unit::FiscalYear { first_month: 4, first_day: 6 };
+    for (day, year) in [
+        ("2026-04-05", "FY2025-04-06"),
+        ("2026-04-06", "FY2026-04-06"),
+        ("2027-04-05", "FY2026-04-06"),
+        ("2028-02-29", "FY2027-04-06"),
+    ] {
+        assert_eq!(unit.period(date(day)), period(year), "{day}");
+    }
 }
 
 proptest! {

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::{env, fs};
 
-use uidring::series::SeriesDefinition;
+use uidring::series::{SeriesDefinition, Unit};
 
 fn definition(pattern: &str) -> SeriesDefinition {
     SeriesDefinition::new(pattern).unwrap()
@@ -20,7 +20,8 @@ fn what_is_not_set_is_as_documented() {
     assert_eq!(orders.pattern().to_string(), "SO{yyyy}{MM}{dd}-{n:6}");
     assert_eq!((orders.time_zone_name(), orders.is_gapless()), ("UTC", false));
     assert_eq!((orders.step_size(), orders.first_number()), (100, 1));
-    assert_eq!(orders.fiscal_first_month(), None);
+    assert_eq!(orders.fiscal_first_day(), None);
+    assert_eq!((orders.pattern().shown(), orders.pattern().unit()), (Unit::Day, Unit::Day));
 }
 
 #[test]
@@ -28,15 +29,16 @@ fn what_is_set_is_told() {
     let invoices = definition("{fy}-{n:5}")
         .time_zone("Asia/Shanghai")
         .gapless()
-        .fiscal_year(4)
+        .fiscal_year_from(4, 6)
         .step(10)
         .first(1001);
     assert_eq!(invoices.check(), Ok(()));
     assert_eq!((invoices.time_zone_name(), invoices.is_gapless()), ("Asia/Shanghai", true));
     assert_eq!((invoices.step_size(), invoices.first_number()), (10, 1001));
-    assert_eq!(invoices.fiscal_first_month(), Some(4));
+    assert_eq!(invoices.fiscal_first_day(), Some((4, 6)));
     assert_eq!(invoices, invoices.clone());
-    assert_ne!(invoices, invoices.clone().fiscal_year(5));
+    assert_ne!(invoices, invoices.clone().fiscal_year_from(4, 5));
+    assert_ne!(invoices, invoices.clone().restart(Unit::Ever));
 }
 
 #[test]
@@ -69,25 +71,165 @@ fn values_out_of_range_are_refused() {
 }
 
 #[test]
-fn a_fiscal_year_needs_its_month_and_its_field() {
+fn a_fiscal_year_needs_its_first_day_and_its_field() {
     assert_eq!(
         refused(&definition("{fy}-{n:3}")),
-        "the pattern has {fy}, and nothing says when a fiscal year begins: set fiscal_year to the \
-         first month, 1 to 12"
+        "nothing says when a fiscal year begins: set fiscal_year_from to its first day, such as \
+         04-06"
     );
     assert_eq!(
-        refused(&definition("{yyyy}-{n:3}").fiscal_year(4)),
-        "fiscal_year is set, and the pattern has no {fy}: use {fy}, or do not set it"
+        refused(&definition("{yyyy}-{n:3}").fiscal_year_from(4, 1)),
+        "fiscal_year_from is set, and nothing goes by fiscal years: use {fy}, or restart with the \
+         fiscal year, or do not set it"
     );
-    for month in [0, 13, 255] {
+    for (month, day) in [(0, 1), (13, 1), (255, 255), (4, 0), (4, 31), (2, 30)] {
         assert_eq!(
-            refused(&definition("{fy}-{n:3}").fiscal_year(month)),
-            format!("a fiscal year cannot begin with month {month}: use 1 to 12")
+            refused(&definition("{fy}-{n:3}").fiscal_year_from(month, day)),
+            format!(
+                "a fiscal year cannot begin on {month:02}-{day:02}, as there is no such day: name \
+                 the month and the day, such as 04-06"
+            )
         );
     }
+    assert_eq!(
+        refused(&definition("{fy}-{n:3}").fiscal_year_from(2, 29)),
+        "a fiscal year cannot begin on 02-29, as most years have no such day: use 02-28 or 03-01"
+    );
     for month in 1..=12 {
-        assert_eq!(definition("{fy}{MM}-{n:3}").fiscal_year(month).check(), Ok(()));
+        assert_eq!(definition("{fy}{MM}-{n:3}").fiscal_year_from(month, 1).check(), Ok(()));
+        assert_eq!(definition("{fy}{MM}{dd}-{n:3}").fiscal_year_from(month, 28).check(), Ok(()));
     }
+}
+
+/// British fiscal years.
+const FROM_6_APRIL: Unit = Unit::FiscalYear { first_month: 4, first_day: 6 };
+const FROM_APRIL: Unit = Unit::FiscalYear { first_month: 4, first_day: 1 };
+
+#[test]
+fn a_number_may_begin_anew_with_what_the_shown_period_lies_in() {
+    for (pattern, unit) in [
+        ("{yy}{MM}-{n:4}", Unit::Quarter),
+        ("{yy}{MM}-{n:4}", Unit::Year),
+        ("{yy}{MM}-{n:4}", FROM_APRIL),
+        ("{yyyy}{MM}{dd}-{n:4}", Unit::Week),
+        ("{yyyy}{MM}{dd}-{n:4}", FROM_6_APRIL),
+        ("{fy}{MM}{dd}-{n:4}", FROM_6_APRIL),
+        ("{yyyy}{q}-{n:4}", FROM_APRIL),
+        ("{yyyy}-{n:4}", Unit::Ever),
+        ("{GGGG}W{ww}-{n:4}", Unit::Ever),
+        ("{n:4}", Unit::Ever),
+    ] {
+        let definition = definition(pattern).restart(unit);
+        assert_eq!(definition.check(), Ok(()), "{pattern} {unit:?}");
+        assert_eq!(definition.pattern().unit(), unit, "{pattern}");
+    }
+    // The same, whatever is said first.
+    let one = definition("{fy}{MM}{dd}-{n}").restart(Unit::Year).fiscal_year_from(4, 6);
+    assert_eq!(one, definition("{fy}{MM}{dd}-{n}").fiscal_year_from(4, 6).restart(Unit::Year));
+    let one = definition("{fy}{MM}{dd}-{n}").restart(FROM_APRIL).fiscal_year_from(4, 6);
+    assert_eq!(one, definition("{fy}{MM}{dd}-{n}").restart(FROM_6_APRIL));
+}
+
+#[test]
+fn where_two_numbers_could_have_one_text_is_told_with_the_place() {
+    let year_of_weeks = "a fiscal year of 52 or 53 weeks begins on another day each year, so no \
+                         field and no counter knows it: let the program name the year, as the \
+                         {scope}, or show {dd} and {MM} in place of the week";
+    let week_of_two_years = format!(
+        "a week can lie in two years, in each of which the number begins anew, so two numbers \
+         would have one text; {year_of_weeks}"
+    );
+    for (pattern, unit, at, reason) in [
+        (
+            "{yyyy}-{n:4}",
+            Unit::Month,
+            0,
+            "the number begins anew with each month, and {yyyy} does not say which one it is, so \
+             two numbers would have one text: show it by {yyyy}{MM}",
+        ),
+        (
+            "A{n:4}",
+            Unit::Year,
+            1,
+            "the number begins anew with each year, and nothing says which one it is, so two \
+             numbers would have one text: add {yyyy}",
+        ),
+        (
+            "A{n:4}",
+            FROM_6_APRIL,
+            1,
+            "the number begins anew with each fiscal year from 04-06 on, and nothing says which \
+             one it is, so two numbers would have one text: add {fy}",
+        ),
+        (
+            "{yyyy}{MM}-{n:4}",
+            FROM_6_APRIL,
+            6,
+            "the month of {MM} can lie in two of those with which the number begins anew, each \
+             fiscal year from 04-06 on, so two numbers would have one text: show {yyyy}{MM}{dd} in \
+             place of it",
+        ),
+        (
+            "{yyyy}-{n:4}",
+            FROM_APRIL,
+            0,
+            "the year of {yyyy} can lie in two of those with which the number begins anew, each \
+             fiscal year from 04-01 on, so two numbers would have one text: show {fy} in place of \
+             it",
+        ),
+        (
+            "{fy}{MM}-{n:4}",
+            FROM_6_APRIL,
+            0,
+            "a fiscal year that begins on 04-06 changes within a month, so two months would have \
+             one text: add {dd}, or leave out {MM}",
+        ),
+        ("{GGGG}W{ww}-{n:4}", Unit::Year, 7, &week_of_two_years),
+        ("{GGGG}W{ww}-{n:4}", FROM_6_APRIL, 7, &week_of_two_years),
+    ] {
+        let error = refused(&definition(pattern).restart(unit));
+        assert_eq!(error, format!("at byte {at} of the pattern: {reason}"), "{pattern}");
+    }
+    for (pattern, at) in [("{fy}W{ww}-{n:4}", 5), ("{fy}/{GGGG}W{ww}-{n:4}", 5)] {
+        let error = SeriesDefinition::new(pattern).unwrap_err();
+        assert_eq!((error.at(), error.reason()), (at, year_of_weeks), "{pattern}");
+    }
+}
+
+#[test]
+fn the_rest_cannot_begin_anew_so() {
+    for (pattern, unit) in [
+        ("{yyyy}{q}-{n:4}", Unit::FiscalYear { first_month: 2, first_day: 1 }),
+        ("{yyyy}{q}-{n:4}", Unit::Month),
+        ("{yyyy}{MM}-{n:4}", Unit::Week),
+        ("{yyyy}{MM}-{n:4}", Unit::Day),
+        ("{GGGG}{ww}-{n:4}", Unit::Month),
+        ("{GGGG}{ww}-{n:4}", Unit::Day),
+        ("{fy}-{n:4}", Unit::Year),
+        ("{fye}-{n:4}", Unit::Quarter),
+    ] {
+        let mut definition = definition(pattern).restart(unit);
+        if pattern.contains("{fy") {
+            definition = definition.fiscal_year_from(4, 1);
+        }
+        let error = refused(&definition);
+        assert!(error.contains("would have one text"), "{pattern} {unit:?}: {error}");
+    }
+}
+
+#[test]
+fn units_have_names() {
+    for name in ["day", "week", "month", "quarter", "year", "fiscal-year", "never"] {
+        let unit = Unit::from_name(name, Some((4, 6))).unwrap();
+        assert_eq!(unit.name(), name);
+    }
+    assert_eq!(
+        Unit::from_name("yearly", None).unwrap_err().to_string(),
+        "a number cannot begin anew with \"yearly\": use day, week, month, quarter, year, \
+         fiscal-year or never"
+    );
+    let error = Unit::from_name("fiscal-year", None).unwrap_err().to_string();
+    assert!(error.starts_with("nothing says when a fiscal year begins"), "{error}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The table of forms in docs/numbers.md: each row is written and read back.
 
-use uidring::series::SeriesDefinition;
+use uidring::series::{SeriesDefinition, Unit};
 
 const PAGE: &str = include_str!("../../docs/numbers.md");
 
@@ -17,16 +17,23 @@ fn each_form_of_the_table_is_written_and_read_back() {
     assert!(rows.len() >= 20, "{} rows", rows.len());
     let date = "2026-11-24".parse().unwrap();
     for row in rows {
-        let [who, text, pattern, month] = row.as_slice() else { panic!("{row:?}") };
+        let [who, text, pattern, unit, first_day] = row.as_slice() else { panic!("{row:?}") };
         let (text, pattern) = (text.trim_matches('`'), pattern.trim_matches('`'));
         let mut definition = SeriesDefinition::new(pattern).unwrap();
-        if !month.is_empty() {
-            definition = definition.fiscal_year(month.parse().unwrap());
+        let first_day = first_day.split_once('-');
+        let first_day =
+            first_day.map(|(month, day)| (month.parse().unwrap(), day.parse().unwrap()));
+        if let Some((month, day)) = first_day {
+            definition = definition.fiscal_year_from(month, day);
+        }
+        if !unit.is_empty() {
+            definition = definition.restart(Unit::from_name(unit, first_day).unwrap());
         }
         definition.check().unwrap_or_else(|error| panic!("{who}: {error}"));
         let pattern = definition.pattern();
         assert_eq!(pattern.format(date, None, 42).unwrap(), text, "{who}");
         let parsed = pattern.parse(text).unwrap();
         assert_eq!((parsed.value(), parsed.period()), (42, pattern.unit().period(date)), "{who}");
+        assert_eq!(parsed.shown(), pattern.shown().period(date), "{who}");
     }
 }

@@ -68,7 +68,7 @@ fn check_digits_are_those_of_all_before_them() {
 
 #[test]
 fn a_fiscal_year_goes_by_the_calendar_year_in_which_it_begins() {
-    let definition = SeriesDefinition::new("{fy}{MM}{dd}-{n:2}").unwrap().fiscal_year(10);
+    let definition = SeriesDefinition::new("{fy}{MM}{dd}-{n:2}").unwrap().fiscal_year_from(10, 1);
     let pattern = definition.pattern();
     for (date, text) in [("2026-10-01", "20261001-01"), ("2027-09-30", "20260930-01")] {
         let date = date.parse().unwrap();
@@ -84,7 +84,7 @@ fn a_fiscal_year_goes_by_the_calendar_year_in_which_it_begins() {
         ("{fye:yy}-{n}", "2099-03-31", "99-42"),
         ("{fy:yy}-{n}", "2000-04-01", "00-42"),
     ] {
-        let definition = SeriesDefinition::new(text).unwrap().fiscal_year(4);
+        let definition = SeriesDefinition::new(text).unwrap().fiscal_year_from(4, 1);
         let (pattern, date) = (definition.pattern(), date.parse().unwrap());
         assert_eq!(pattern.format(date, None, 42).unwrap(), number);
         assert_eq!(pattern.parse(number).unwrap().period(), pattern.unit().period(date), "{text}");
@@ -105,11 +105,11 @@ fn a_fiscal_year_goes_by_the_calendar_year_in_which_it_begins() {
         ("{fye:yy}/{n}", "00/42", 0, "{fye:yy} cannot be 00: there is no such date"),
         ("{fye}/{n}", "0000/42", 0, "{fye} cannot be 0000: there is no such date"),
     ] {
-        let definition = SeriesDefinition::new(text).unwrap().fiscal_year(4);
+        let definition = SeriesDefinition::new(text).unwrap().fiscal_year_from(4, 1);
         let error = definition.pattern().parse(number).expect_err(number);
         assert_eq!((error.at(), error.reason()), (at, reason), "{number} of {text}");
     }
-    let definition = SeriesDefinition::new("{fy}-{n:2}").unwrap().fiscal_year(4);
+    let definition = SeriesDefinition::new("{fy}-{n:2}").unwrap().fiscal_year_from(4, 1);
     let parsed = definition.pattern().parse("2026-07").unwrap();
     assert_eq!(parsed.period().to_string(), "FY2026-04");
 }

@@ -1,10 +1,11 @@
 //! Whatever is accepted as a pattern is read back, for all patterns that its grammar can make.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use uidring::series::{Date, Pattern, SeriesDefinition};
+use uidring::series::{Date, Pattern, SeriesDefinition, Unit};
 
 use crate::dates::dates;
 
@@ -117,13 +118,29 @@ fn tame() -> impl Strategy<Value = String> {
     })
 }
 
-/// A pattern that is accepted, by its text and the month with which fiscal years begin.
+const UNITS: [&str; 7] = ["day", "week", "month", "quarter", "year", "fiscal-year", "never"];
+
+/// A pattern that is accepted, by its text, the day with which fiscal years begin, and what the
+/// number begins anew with.
 fn patterns() -> impl Strategy<Value = Pattern> {
-    let text = prop_oneof![1 => wild(), 2 => tame()];
-    (text, 1_u8..=12).prop_filter_map("refused", |(text, first_month)| {
-        let definition = SeriesDefinition::new(&text).ok()?;
-        Some(definition.fiscal_year(first_month).pattern().clone())
+    let text = prop_oneof![1 => wild(), 3 => tame()];
+    let first_day = (1_u8..=12, prop_oneof![Just(1_u8), 1_u8..=31]);
+    let unit = prop::option::of(prop::sample::select(&UNITS));
+    (text, first_day, unit).prop_filter_map("refused", |(text, (month, day), unit)| {
+        accepted(&text, (month, day), unit)
     })
+}
+
+fn accepted(text: &str, first_day: (u8, u8), unit: Option<&str>) -> Option<Pattern> {
+    let mut definition = SeriesDefinition::new(text).ok()?;
+    if text.contains("{fy") {
+        definition = definition.fiscal_year_from(first_day.0, first_day.1);
+    }
+    if let Some(unit) = unit {
+        definition = definition.restart(Unit::from_name(unit, Some(first_day)).ok()?);
+    }
+    definition.check().ok()?;
+    Some(definition.pattern().clone())
 }
 
 fn scopes() -> impl Strategy<Value = String> {
@@ -181,6 +198,39 @@ fn edit(text: &str, (at, with, kind): Edit) -> String {
     characters.into_iter().collect()
 }
 
+/// The same number on each day of more than two years, by all that says a date, and all that a
+/// number may begin anew with.
+#[test]
+fn what_is_shown_tells_with_what_the_number_began_anew() {
+    let first: jiff::civil::Date = "2026-11-20".parse().unwrap();
+    let days = (0..800).map(|days| first.checked_add(jiff::Span::new().days(days)).unwrap());
+    let days: Vec<Date> = days.map(|day| day.to_string().parse().unwrap()).collect();
+    let first_days = [(1, 1), (2, 1), (4, 1), (4, 6), (12, 31)];
+    let mut accepted_patterns = 0;
+    for fields in DATES {
+        let text = format!("{}-{{n}}", fields.join("/"));
+        let is_fiscal = text.contains("{fy");
+        for unit in UNITS {
+            let is_fiscal = is_fiscal || unit == "fiscal-year";
+            for first_day in &first_days[..if is_fiscal { first_days.len() } else { 1 }] {
+                let Some(pattern) = accepted(&text, *first_day, Some(unit)) else { continue };
+                accepted_patterns += 1;
+                let mut periods = BTreeMap::new();
+                for day in &days {
+                    let text = pattern.format(*day, None, 42).unwrap();
+                    let period = pattern.unit().period(*day);
+                    let known = *periods.entry(text).or_insert(period);
+                    assert_eq!(known, period, "{pattern} on {day}, anew each {unit}");
+                }
+                for (text, period) in periods {
+                    assert_eq!(pattern.parse(&text).unwrap().period(), period, "{pattern}: {text}");
+                }
+            }
+        }
+    }
+    assert!(accepted_patterns > 100, "{accepted_patterns}");
+}
+
 #[test]
 fn half_of_the_tame_patterns_are_accepted() {
     // Else the properties here would look at little.
@@ -206,6 +256,7 @@ proptest! {
         let (date, scope, number) = parts;
         prop_assert_eq!(parsed.value(), number, "{} of {}", text, pattern);
         prop_assert_eq!(parsed.period(), pattern.unit().period(date), "{} of {}", text, pattern);
+        prop_assert_eq!(parsed.shown(), pattern.shown().period(date), "{} of {}", text, pattern);
         prop_assert_eq!(parsed.scope(), scope.as_deref(), "{} of {}", text, pattern);
     }
 
@@ -223,13 +274,18 @@ proptest! {
             if is_same[2] { one.2 } else { other.2 },
         );
         let (one, other) = (fitting(&pattern, one), fitting(&pattern, other));
-        let meaning = |(date, scope, number): &Parts| {
-            (pattern.unit().period(*date), scope.clone(), *number)
+        let meaning = |unit: Unit, (date, scope, number): &Parts| {
+            (unit.period(*date), scope.clone(), *number)
         };
+        let is_one_text = written(&pattern, &one) == written(&pattern, &other);
+        let is_same = |unit| meaning(unit, &one) == meaning(unit, &other);
         prop_assert_eq!(
-            written(&pattern, &one) == written(&pattern, &other),
-            meaning(&one) == meaning(&other),
+            is_one_text, is_same(pattern.shown()),
             "{:?} and {:?} of {}", one, other, pattern
+        );
+        prop_assert!(
+            !is_one_text || is_same(pattern.unit()),
+            "{:?} and {:?} of {}, anew each {:?}", one, other, pattern, pattern.unit()
         );
     }
 
@@ -244,9 +300,10 @@ proptest! {
             if text.is_empty() { text } else { edit(&text, change) }
         });
         if let Ok(parsed) = pattern.parse(&text) {
-            let first = parsed.period().first().filter(|first| pattern.dates().contains(first));
+            let first = parsed.shown().first().filter(|first| pattern.dates().contains(first));
             // A fiscal year may begin before the first date that can be shown.
             let date = first.unwrap_or(*pattern.dates().start());
+            prop_assert_eq!(pattern.shown().period(date), parsed.shown());
             prop_assert_eq!(pattern.unit().period(date), parsed.period());
             let again = pattern.format(date, parsed.scope(), parsed.value());
             prop_assert_eq!(again.as_deref(), Ok(&*text), "{}", pattern);

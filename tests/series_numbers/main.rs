@@ -21,6 +21,7 @@ mod gapless_mysql;
 mod gapless_with;
 mod midnight;
 mod old_copies;
+mod restart;
 #[cfg(all(feature = "mysql", feature = "postgres"))]
 mod savepoints;
 mod scopes;

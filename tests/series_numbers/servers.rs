@@ -101,6 +101,25 @@ fn mysql() {
 }
 
 /// It has to go before the database, whose end waits for its transactions.
+/// Where the counter's period is another than the one that is shown.
+fn restarts(server: Server) {
+    let database = server.database();
+    let open = || Store::open(&database.url).unwrap();
+    super::restart::counts_by_its_own_period(&open(), &open());
+}
+
+#[test]
+#[ignore = "needs a PostgreSQL server"]
+fn postgres_restarts() {
+    restarts(Server::Postgres);
+}
+
+#[test]
+#[ignore = "needs a MySQL or MariaDB server"]
+fn mysql_restarts() {
+    restarts(Server::MySql);
+}
+
 fn runtime() -> Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
@@ -180,7 +199,7 @@ fn a_number_that_waits_for_a_change_is_written_by_the_new_pattern() {
             .batch_execute(&format!(
                 "BEGIN; SELECT * FROM uidring_series WHERE name = 'invoices' FOR UPDATE; \
                  INSERT INTO uidring_series_version \
-                 SELECT series, 2, '{NEW}', step, first_number, '2027-01-01', created \
+                 SELECT series, 2, '{NEW}', step, first_number, '2027-01-01', restart, created \
                  FROM uidring_series_version; \
                  UPDATE uidring_series SET revision = revision + 1 WHERE name = 'invoices'"
             ))

@@ -43,7 +43,7 @@ fn a_number_has_the_text_that_its_pattern_writes_on_each_day() {
         .map(|(index, pattern)| {
             let mut definition = definition(pattern);
             if pattern.contains("{fy}") {
-                definition = definition.fiscal_year(4);
+                definition = definition.fiscal_year_from(4, 1);
             }
             let numbers = series.create(&format!("series-{index}"), definition).unwrap();
             if numbers.pattern().has_scope() { numbers.scope("shop-7") } else { numbers }

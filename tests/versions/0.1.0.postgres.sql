@@ -35,8 +35,7 @@ CREATE TABLE IF NOT EXISTS uidring_worker_node (
 CREATE TABLE IF NOT EXISTS uidring_series (
     name VARCHAR(64) PRIMARY KEY,
     time_zone VARCHAR(64) NOT NULL,
-    fiscal_month BIGINT
-        CHECK (fiscal_month BETWEEN 1 AND 12),
+    fiscal_year_from VARCHAR(5),
     gapless BIGINT NOT NULL
         CHECK (gapless IN (0, 1)),
     closed_before VARCHAR(10) NOT NULL,
@@ -52,6 +51,8 @@ CREATE TABLE IF NOT EXISTS uidring_series_version (
     first_number BIGINT NOT NULL
         CHECK (first_number >= 1),
     begins VARCHAR(10) NOT NULL,
+    restart VARCHAR(16)
+        CHECK (restart IN ('day', 'week', 'month', 'quarter', 'year', 'fiscal-year', 'never')),
     created BIGINT NOT NULL,
     PRIMARY KEY (series, version)
 );
@@ -101,7 +102,7 @@ INSERT INTO uidring_worker_node
         NULL, 28494663, 1795720263140),
     (7, 'vm', '29001', 1, 1795720263150, 1795720263150, 1795720263150, NULL, NULL, NULL);
 INSERT INTO uidring_series
-    (name, time_zone, fiscal_month, gapless, closed_before, created) VALUES
+    (name, time_zone, fiscal_year_from, gapless, closed_before, created) VALUES
     ('invoices', 'UTC', NULL, 0, '0000-01-01', 1795720275936);
 INSERT INTO uidring_series_version
     (series, version, pattern, step, first_number, begins, created) VALUES

@@ -54,9 +54,9 @@ CREATE TABLE IF NOT EXISTS uidring_series (
         CHECK (typeof(name) = 'text' AND length(name) BETWEEN 1 AND 64),
     time_zone TEXT NOT NULL
         CHECK (typeof(time_zone) = 'text' AND length(time_zone) BETWEEN 1 AND 64),
-    fiscal_month INTEGER
-        CHECK (fiscal_month IS NULL
-            OR typeof(fiscal_month) = 'integer' AND fiscal_month BETWEEN 1 AND 12),
+    fiscal_year_from TEXT
+        CHECK (fiscal_year_from IS NULL
+            OR typeof(fiscal_year_from) = 'text' AND length(fiscal_year_from) = 5),
     gapless INTEGER NOT NULL
         CHECK (typeof(gapless) = 'integer' AND gapless IN (0, 1)),
     closed_before TEXT NOT NULL
@@ -76,6 +76,9 @@ CREATE TABLE IF NOT EXISTS uidring_series_version (
         CHECK (typeof(first_number) = 'integer' AND first_number >= 1),
     begins TEXT NOT NULL
         CHECK (typeof(begins) = 'text' AND length(begins) BETWEEN 10 AND 10),
+    restart TEXT
+        CHECK (restart IS NULL OR typeof(restart) = 'text' AND restart IN
+            ('day', 'week', 'month', 'quarter', 'year', 'fiscal-year', 'never')),
     created INTEGER NOT NULL
         CHECK (typeof(created) = 'integer'),
     PRIMARY KEY (series, version)
@@ -134,7 +137,7 @@ INSERT INTO worker_node
         NULL, 28494663, 1795720263140),
     (7, 'vm', '29001', 1, 1795720263150, 1795720263150, 1795720263150, NULL, NULL, NULL);
 INSERT INTO uidring_series
-    (name, time_zone, fiscal_month, gapless, closed_before, created) VALUES
+    (name, time_zone, fiscal_year_from, gapless, closed_before, created) VALUES
     ('invoices', 'UTC', NULL, 0, '0000-01-01', 1795720275936);
 INSERT INTO uidring_series_version
     (series, version, pattern, step, first_number, begins, created) VALUES

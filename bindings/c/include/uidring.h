@@ -15,7 +15,8 @@
  * layout, order, epoch, tick, state, max_forward_jump, start_deadline, shutdown_deadline,
  * timeout. Those of segments and of series: max_wait, ahead, refresh, max_in_memory, loads,
  * shutdown_deadline, timeout; of segments also table. Those of a new tag: first, step, max_step,
- * description. Those of a new series: time_zone, gapless, fiscal_year, step, first. What each does:
+ * description. Those of a new series: time_zone, gapless, restart, fiscal_year_from, step, first.
+ * What each does:
  * https://github.com/uidring/uidring/blob/main/bindings/README.md#options
  *
  * Made by cbindgen from the sources: change them, and not this file.

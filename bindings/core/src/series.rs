@@ -121,7 +121,9 @@ impl SeriesStore {
         let options: NewSeries = options::parse(options)?;
         let definition =
             SeriesDefinition::new(pattern).map_err(|error| Error::argument(with_causes(&error)))?;
-        self.series.create(name, options.series.complete(definition)).map_err(about_series)?;
+        let definition = options.series.complete(definition);
+        let definition = definition.map_err(|error| Error::argument(with_causes(&error)))?;
+        self.series.create(name, definition).map_err(about_series)?;
         Ok(())
     }
 

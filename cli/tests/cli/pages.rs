@@ -203,7 +203,8 @@ const PAGES: &[&str] = &[
     "series list",
     "series create orders-of-all-shops-in-the-north {scope}/{yyyy}-{n:2}",
     "series create orders-of-all-shops-in-the-north {scope}/{yyyy}-{n:3}",
-    "series create claims C{fy}-{n} --fiscal-year 4 --time-zone America/Argentina/Buenos_Aires",
+    "series create claims C{fy}-{n} --fiscal-year-from 04-01 \
+     --time-zone America/Argentina/Buenos_Aires",
     "series create invoices {yyyy}-{n} --gapless",
     "series create a {yy}{n}",
     "series next orders-of-all-shops-in-the-north",

@@ -65,10 +65,10 @@ fn a_series_is_created_once_and_then_left_as_it_is() {
 #[test]
 fn all_that_a_definition_has_is_named_on_the_command_line() {
     let folder = folder();
-    let line =
-        "create claims {scope}/C{fy}-{n:5}{check:damm} --fiscal-year 4 --step 1k --first 500";
+    let line = "create claims {scope}/C{fy}-{n:5}{check:damm} --fiscal-year-from 04-06 --step 1k \
+                --first 500";
     let page = on(folder.path(), line);
-    let told = "anew each fiscal year from month 4 on, of UTC, numbers from 500 up to 99,999; \
+    let told = "anew each fiscal year from 04-06 on, of UTC, numbers from 500 up to 99,999; \
                 fast, a process takes 1,000 numbers at a time\n\
                 to take one: uidring series next claims --scope SCOPE\n";
     assert!(page.ends_with(told), "{page}");
@@ -76,7 +76,11 @@ fn all_that_a_definition_has_is_named_on_the_command_line() {
     assert!(page.contains("{n}, never anew; gapless, each number counted in the"), "{page}");
     let listed = &json(&on(folder.path(), "list --json"))["series"];
     let [invoices, claims] = [&listed[0], &listed[1]];
-    assert_eq!((&claims["series"], &claims["fiscal_year"]), (&"claims".into(), &4.into()));
+    assert_eq!(claims["series"], "claims");
+    assert_eq!(
+        (&claims["fiscal_year_from"], &claims["restart"]),
+        (&"04-06".into(), &"fiscal-year".into())
+    );
     assert_eq!((&claims["step"], &claims["first"]), (&1000.into(), &"500".into()));
     assert_eq!((&claims["gapless"], &invoices["gapless"]), (&false.into(), &true.into()));
     assert_eq!((&invoices["time_zone"], &invoices["version"]), (&"UTC".into(), &1.into()));
@@ -239,17 +243,44 @@ fn numbers_are_read_and_a_wrong_one_is_told_with_the_place() {
 }
 
 #[test]
+fn a_number_begins_anew_as_it_is_asked_for() {
+    let folder = folder();
+    let folder = folder.path();
+    let page = on(folder, "create bills {yy}{MM}-{n:4} --restart year");
+    assert!(page.contains("{yy}{MM}-{n:4}, anew each year of UTC, numbers up to 9,999"), "{page}");
+    assert_eq!(on(folder, "next bills --date 2098-11-30"), "9811-0001\n");
+    assert_eq!(on(folder, "next bills --date 2098-12-01"), "9812-0002\n");
+    let parsed = on(folder, "parse bills 9812-0002");
+    assert!(parsed.contains("period  2098\n") && parsed.contains("shown   2098-12\n"), "{parsed}");
+    let parsed = json(&on(folder, "parse bills 9812-0002 --json"));
+    assert_eq!((&parsed["period"], &parsed["shown"]), (&"2098".into(), &"2098-12".into()));
+    // A change keeps it, or names another.
+    let page = on(folder, "change bills {yy}{MM}-{n:5} --from 2099-01-01");
+    assert!(page.contains("{yy}{MM}-{n:5}, anew each year of UTC"), "{page}");
+    let restarts = json(&on(folder, "list bills --json"));
+    assert_eq!(restarts["versions"][1]["restart"], "year");
+    let other = refused(folder, "create bills {yy}{MM}-{n:5}");
+    assert!(other.contains("restart"), "{other}");
+    on(folder, "create slips {yy}{MM}-{n:5} --restart never");
+    assert!(on(folder, "list slips").contains("never anew"));
+    on(folder, "create tax {yyyy}{MM}{dd}-{n} --restart fiscal-year --fiscal-year-from 04-06");
+    assert_eq!(on(folder, "next tax --date 2027-04-05"), "20270405-1\n");
+    assert_eq!(on(folder, "next tax --date 2027-04-06"), "20270406-1\n");
+}
+
+#[test]
 fn a_change_begins_with_a_day_and_keeps_what_it_does_not_name() {
     let folder = folder();
     let folder = folder.path();
     on(
         folder,
-        "create claims {fy}-{n:4} --fiscal-year 4 --step 50 --first 10 --time-zone Asia/Tokyo",
+        "create claims {fy}-{n:4} --fiscal-year-from 04-01 --step 50 --first 10 \
+         --time-zone Asia/Tokyo",
     );
     let page = on(folder, "change claims {fy}-{n:5} --from 2099-04-01 --step 70");
     assert_eq!(
         page,
-        "the series claims from 2099-04-01 on: {fy}-{n:5}, anew each fiscal year from month 4 on, \
+        "the series claims from 2099-04-01 on: {fy}-{n:5}, anew each fiscal year from 04-01 on, \
          of Asia/Tokyo, numbers from 10 up to 99,999; fast, a process takes 70 numbers at a time\n\
          numbers from before are still read\n"
     );
@@ -402,9 +433,13 @@ fn what_cannot_be_is_refused_before_a_file_is_made() {
         ("create a {n} --time-zone Asia/Shangai", "did you mean \"Asia/Shanghai\"?"),
         ("create a {n} --time-zone here", "there is no time zone \"here\""),
         ("create a/b {n}", "a name is 1 to 64 letters and digits of ASCII"),
-        ("create a {fy}-{n}", "set fiscal_year to the first month, 1 to 12"),
-        ("create a {n} --fiscal-year 4", "the pattern has no {fy}"),
-        ("create a {fy}-{n} --fiscal-year 13", "there are 1 to 12 months"),
+        ("create a {fy}-{n}", "set fiscal_year_from to its first day, such as 04-06"),
+        ("create a {n} --fiscal-year-from 04-01", "nothing goes by fiscal years"),
+        ("create a {fy}-{n} --fiscal-year-from 13-01", "there is no such day"),
+        ("create a {fy}-{n} --fiscal-year-from 4/6", "write them like 04-06"),
+        ("create a {yy}{MM}-{n} --restart yearly", "use day, week, month, quarter, year"),
+        ("create a {yy}{MM}{dd}-{n} --restart fiscal-year", "set fiscal_year_from"),
+        ("create a {yyyy}-{n} --restart month", "at byte 0 of the pattern"),
         ("create a {n:2} --first 100", "the first number cannot be 100: use 1 to 99"),
         ("create a {n} --step 0", "cannot take 0 numbers at once"),
         ("create a {n} --step -5", "a count cannot be negative"),

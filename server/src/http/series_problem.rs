@@ -5,6 +5,7 @@ use axum::http::StatusCode;
 use uidring::TakeError;
 use uidring::segment::SegmentError;
 use uidring::series::{FormatError, ScopeError, SeriesDefinitionError, SeriesError};
+use uidring_args::first_day_text;
 
 use crate::app::App;
 use crate::app::series::SeriesFailure;
@@ -96,7 +97,7 @@ fn of_error(error: SeriesError) -> Problem {
             Problem::new(StatusCode::CONFLICT, "differs", title)
                 .detail(format!(
                     "its {field} is {there}, and {asked} was asked for; {}",
-                    if field == "pattern" {
+                    if matches!(field, "pattern" | "restart") {
                         "`uidring series change` changes it from a later day on, or at once where \
                          only its number is wider"
                     } else {
@@ -124,8 +125,10 @@ fn of_error(error: SeriesError) -> Problem {
 /// What is wrong in a definition.
 fn value(error: &SeriesDefinitionError) -> Option<String> {
     match error {
-        SeriesDefinitionError::TimeZone { name, .. } => Some(name.clone()),
-        SeriesDefinitionError::FirstMonth { month } => Some(month.to_string()),
+        SeriesDefinitionError::TimeZone { name, .. } | SeriesDefinitionError::Unit { name } => {
+            Some(name.clone())
+        }
+        SeriesDefinitionError::FirstDay { month, day } => Some(first_day_text((*month, *day))),
         SeriesDefinitionError::Step { step, .. } => Some(step.to_string()),
         SeriesDefinitionError::First { first, .. } => Some(first.to_string()),
         _ => None,

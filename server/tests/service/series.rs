@@ -197,8 +197,8 @@ fn what_is_left_of_a_series_is_given_back_at_the_end() {
 #[test]
 fn a_series_is_created_once() {
     let server = Server::start(&[]);
-    let body = r#"{"pattern":"{fy}-{n:5}","time_zone":"Asia/Shanghai","fiscal_year":4,"step":"7",
-        "first":1001}"#;
+    let body = r#"{"pattern":"{fy}-{n:5}","time_zone":"Asia/Shanghai",
+        "fiscal_year_from":"04-01","step":"7","first":1001}"#;
     let created = put(&server, "orders", body);
     assert_eq!(
         (created.status, created.header("location")),
@@ -206,8 +206,10 @@ fn a_series_is_created_once() {
         "{created:?}"
     );
     let expected = "{\"name\":\"orders\",\"time_zone\":\"Asia/Shanghai\",\"gapless\":false,\
-                    \"fiscal_year\":4,\"closed_before\":null,\"versions\":[{\"version\":1,\
-                    \"pattern\":\"{fy}-{n:5}\",\"begins\":null,\"step\":\"7\",\"first\":\"1001\",\
+                    \"fiscal_year_from\":\"04-01\",\"closed_before\":null,\
+                    \"versions\":[{\"version\":1,\
+                    \"pattern\":\"{fy}-{n:5}\",\"restart\":\"fiscal-year\",\"begins\":null,\
+                    \"step\":\"7\",\"first\":\"1001\",\
                     \"largest\":\"99999\"}]}";
     assert_eq!(created.text(), expected);
     // What is left out is as it is.
@@ -217,7 +219,8 @@ fn a_series_is_created_once() {
         (r#"{"pattern":"{fy}-{n:6}"}"#, "pattern", "{fy}-{n:6}"),
         (r#"{"pattern":"{fy}-{n:5}","time_zone":"UTC"}"#, "time_zone", "UTC"),
         (r#"{"pattern":"{fy}-{n:5}","gapless":true}"#, "gapless", "true"),
-        (r#"{"pattern":"{fy}-{n:5}","fiscal_year":5}"#, "fiscal_year", "5"),
+        (r#"{"pattern":"{fy}-{n:5}","fiscal_year_from":"04-06"}"#, "fiscal_year_from", "04-06"),
+        (r#"{"pattern":"{fy}-{n:5}","restart":"never"}"#, "restart", "never"),
         (r#"{"pattern":"{fy}-{n:5}","step":8}"#, "step", "8"),
         (r#"{"pattern":"{fy}-{n:5}","first":1}"#, "first", "1"),
     ] {
@@ -459,7 +462,11 @@ fn what_is_wrong_with_a_request_for_a_series_is_told_with_its_value() {
         (r#"{"pattern":"{n}","step":1000000001}"#, "bad-definition", Some("1000000001")),
         (r#"{"pattern":"{n:1}","first":10}"#, "bad-definition", Some("10")),
         (r#"{"pattern":"{n}","time_zone":"Asia/Shangai"}"#, "bad-definition", Some("Asia/Shangai")),
-        (r#"{"pattern":"{fy}-{n}","fiscal_year":13}"#, "bad-definition", Some("13")),
+        (r#"{"pattern":"{fy}-{n}","fiscal_year_from":"13-01"}"#, "bad-definition", Some("13-01")),
+        (r#"{"pattern":"{fy}-{n}","fiscal_year_from":"4"}"#, "bad-definition", Some("4")),
+        (r#"{"pattern":"{yy}{MM}-{n}","restart":"yearly"}"#, "bad-definition", Some("yearly")),
+        (r#"{"pattern":"{yy}{MM}{dd}-{n}","restart":"fiscal-year"}"#, "bad-definition", None),
+        (r#"{"pattern":"{yyyy}-{n}","restart":"month"}"#, "bad-definition", None),
         (r#"{"pattern":"{fy}-{n}"}"#, "bad-definition", None),
         (r#"{"pattern":"{n}","gapless":"yes"}"#, "bad-body", None),
     ] {

@@ -124,7 +124,7 @@ impl Series {
     /// both definitions begins. Older numbers are still read by the version that wrote them. Other
     /// processes learn of it by themselves.
     ///
-    /// The time zone, the first month of fiscal years and whether the series is gapless stay.
+    /// The time zone, the first day of fiscal years and whether the series is gapless stay.
     ///
     /// If `new` only has a wider number, `begins` may be any day of the present period that is not
     /// in the future, whatever numbers have been given: then it does what
@@ -134,8 +134,8 @@ impl Series {
     ///
     /// [`SeriesError::BadChange`] if the day is within a period, or is closed, or is one of which
     /// numbers have been given, or if a number of the new version could have the text of an older
-    /// one; [`SeriesError::Differs`] if something else than the pattern, the step or the first
-    /// number differs; otherwise as for [`create`](Series::create).
+    /// one; [`SeriesError::Differs`] if something else differs than the pattern, the step, the
+    /// first number and what it begins anew with; otherwise as for [`create`](Series::create).
     #[allow(clippy::needless_pass_by_value)]
     pub fn change(
         &self,
@@ -199,11 +199,16 @@ impl Series {
         self.compare_fixed(&cached.record, &new)?;
         let (version, _) = cached.version_at(self.shared.now_ms())?;
         if !new.only_widens(&version.definition) {
-            let before = version.definition.pattern();
+            let (before, new) = (version.definition.pattern(), new.pattern());
+            let [before_unit, unit] = [before, new].map(|pattern| pattern.unit().name());
+            let differs = if before_unit == unit {
+                format!("{new} is not {before} with one")
+            } else {
+                format!("restart is {unit} and not {before_unit}, as it is in {before}")
+            };
             let problem = format!(
-                "only a wider number may begin at once, and {} is not {before} with one; name the \
-                 day with which it begins",
-                new.pattern()
+                "only a wider number may begin at once, and {differs}; name the day with which it \
+                 begins"
             );
             return Err(SeriesError::BadChange { series: name.to_owned(), problem });
         }
@@ -350,8 +355,10 @@ impl Series {
         self.compare_fixed(record, asked)?;
         let there = &record.newest().definition;
         let (pattern, step) = (there.pattern(), there.step_size());
+        let restart = |definition: &SeriesDefinition| definition.pattern().unit().name().to_owned();
         let fields = [
             ("pattern", pattern.to_string(), asked.pattern().to_string()),
+            ("restart", restart(there), restart(asked)),
             ("step", step.to_string(), asked.step_size().to_string()),
             ("first", there.first_number().to_string(), asked.first_number().to_string()),
         ];
@@ -365,15 +372,15 @@ impl Series {
         asked: &SeriesDefinition,
     ) -> Result<(), SeriesError> {
         let there = &record.newest().definition;
-        let month = |definition: &SeriesDefinition| {
-            let month = definition.fiscal_first_month();
-            month.map_or("not set".to_owned(), |month| month.to_string())
+        let first_day = |definition: &SeriesDefinition| {
+            let first_day = definition.fiscal_first_day();
+            first_day.map_or("not set".to_owned(), |(month, day)| format!("{month:02}-{day:02}"))
         };
         let zone = |definition: &SeriesDefinition| definition.time_zone_name().to_owned();
         let fields = [
             ("time_zone", zone(there), zone(asked)),
             ("gapless", there.is_gapless().to_string(), asked.is_gapless().to_string()),
-            ("fiscal_year", month(there), month(asked)),
+            ("fiscal_year_from", first_day(there), first_day(asked)),
         ];
         self.compare_fields(record, fields)
     }

@@ -57,7 +57,8 @@ pub enum SeriesError {
         store: String,
         /// The name.
         series: String,
-        /// What differs: `pattern`, `time_zone`, `gapless`, `fiscal_year`, `step` or `first`.
+        /// What differs: `pattern`, `time_zone`, `gapless`, `fiscal_year_from`,
+        /// `restart`, `step` or `first`.
         field: &'static str,
         /// What the series has there.
         there: String,

@@ -3,7 +3,9 @@
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 
 use super::error::{PatternError, SeriesDefinitionError};
+use super::first_day::FirstDay;
 use super::pattern::Pattern;
+use super::period::Unit;
 
 /// How many numbers a process takes at once, unless it is set.
 const STEP: u64 = 100;
@@ -23,7 +25,9 @@ const FEW: u64 = 10;
 /// orders.check()?;
 /// assert_eq!(orders.pattern().largest(), 999_999);
 ///
-/// let invoices = SeriesDefinition::new("{fy}-{n:5}{check:damm}")?.fiscal_year(4).gapless();
+/// let invoices = SeriesDefinition::new("{fy}-{n:5}{check:damm}")?
+///     .fiscal_year_from(4, 6)
+///     .gapless();
 /// invoices.check()?;
 ///
 /// let error = SeriesDefinition::new("{n}")?.time_zone("Asia/Shangai").check().unwrap_err();
@@ -39,7 +43,8 @@ pub struct SeriesDefinition {
     /// `None` is UTC.
     time_zone: Option<Box<str>>,
     is_gapless: bool,
-    first_month: Option<u8>,
+    /// The month and the day, as they were given.
+    fiscal_year_from: Option<(u8, u8)>,
     step: u64,
     first: u64,
 }
@@ -55,13 +60,14 @@ impl SeriesDefinition {
             pattern: pattern.parse()?,
             time_zone: None,
             is_gapless: false,
-            first_month: None,
+            fiscal_year_from: None,
             step: STEP,
             first: 1,
         })
     }
 
-    /// The same with another pattern, such as one with a wider number.
+    /// The same with another pattern, such as one with a wider number. What the number begins anew
+    /// with stays where [`restart`](SeriesDefinition::restart) has set it apart from what is shown.
     ///
     /// ```
     /// use uidring::series::SeriesDefinition;
@@ -76,11 +82,12 @@ impl SeriesDefinition {
     ///
     /// As [`new`](SeriesDefinition::new).
     pub fn with_pattern(self, pattern: &str) -> Result<SeriesDefinition, PatternError> {
-        let with = SeriesDefinition { pattern: pattern.parse()?, ..self };
-        Ok(match with.first_month {
-            Some(month) => with.fiscal_year(month),
-            None => with,
-        })
+        let (shown, unit) = (self.pattern.shown(), self.pattern.unit());
+        let mut with = SeriesDefinition { pattern: pattern.parse()?, ..self };
+        if let Some((month, day)) = with.fiscal_year_from {
+            with = with.fiscal_year_from(month, day);
+        }
+        Ok(if unit == shown { with } else { with.restart(unit) })
     }
 
     /// The time zone in which days begin, by its name in the database of IANA, such as
@@ -101,12 +108,61 @@ impl SeriesDefinition {
         self
     }
 
-    /// The month that fiscal years begin with, 1 to 12, for a pattern with `{fy}`.
+    /// The month and the day with which fiscal years begin, for a pattern with `{fy}`, or one that
+    /// [begins anew](SeriesDefinition::restart) with the fiscal year. Each year has to have that
+    /// day, so it is not 29 February.
+    ///
+    /// ```
+    /// use uidring::series::SeriesDefinition;
+    ///
+    /// let invoices = SeriesDefinition::new("INV/{fy:yy-yy}/{n:5}")?.fiscal_year_from(4, 6);
+    /// invoices.check()?;
+    /// let text = invoices.pattern().format("2027-04-05".parse()?, None, 42)?;
+    /// assert_eq!(text, "INV/26-27/00042");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
-    pub fn fiscal_year(mut self, first_month: u8) -> SeriesDefinition {
-        self.first_month = Some(first_month);
-        self.pattern.begin_fiscal_years_in(first_month);
+    pub fn fiscal_year_from(mut self, month: u8, day: u8) -> SeriesDefinition {
+        self.fiscal_year_from = Some((month, day));
+        self.pattern.begin_fiscal_years_on(FirstDay::nearest(month, day));
         self
+    }
+
+    /// With what the number begins anew. Unless it is set, this is the finest period that the
+    /// pattern shows: `{yy}{MM}-{n:4}` begins anew with each month. A longer one lets the numbers
+    /// go on while what is shown changes; with [`Unit::Ever`] they always go on.
+    ///
+    /// A [`Unit::FiscalYear`] says its first day, as
+    /// [`fiscal_year_from`](SeriesDefinition::fiscal_year_from) does: the later call counts.
+    ///
+    /// [`check`](SeriesDefinition::check) refuses what would give two numbers one text: a period
+    /// that the pattern does not show, as a month where it shows the year alone.
+    ///
+    /// ```
+    /// use uidring::series::{SeriesDefinition, Unit};
+    ///
+    /// let invoices = SeriesDefinition::new("{yy}{MM}-{n:4}")?.restart(Unit::Year);
+    /// invoices.check()?;
+    /// let parsed = invoices.pattern().parse("2611-0042")?;
+    /// assert_eq!((parsed.value(), parsed.period().to_string()), (42, "2026".to_owned()));
+    ///
+    /// let months = SeriesDefinition::new("{yyyy}-{n:4}")?.restart(Unit::Month);
+    /// assert_eq!(
+    ///     months.check().unwrap_err().to_string(),
+    ///     "at byte 0 of the pattern: the number begins anew with each month, and {yyyy} does not \
+    ///      say which one it is, so two numbers would have one text: show it by {yyyy}{MM}"
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn restart(mut self, unit: Unit) -> SeriesDefinition {
+        self.pattern.restart(unit);
+        match unit {
+            Unit::FiscalYear { first_month, first_day } => {
+                self.fiscal_year_from(first_month, first_day)
+            }
+            _ => self,
+        }
     }
 
     /// How many numbers a process takes at once, 1 to 10^9. It is 100 unless it is set, and of a
@@ -142,10 +198,10 @@ impl SeriesDefinition {
         self.is_gapless
     }
 
-    /// The month that fiscal years begin with, if it is set.
+    /// The month and the day with which fiscal years begin, if they are set.
     #[must_use]
-    pub fn fiscal_first_month(&self) -> Option<u8> {
-        self.first_month
+    pub fn fiscal_first_day(&self) -> Option<(u8, u8)> {
+        self.fiscal_year_from
     }
 
     /// How many numbers a process takes at once.
@@ -169,7 +225,9 @@ impl SeriesDefinition {
 
     /// Whether its numbers are those of `before`, written wider.
     pub(crate) fn only_widens(&self, before: &SeriesDefinition) -> bool {
-        self.pattern.only_widens(&before.pattern) && self.first == before.first
+        self.pattern.only_widens(&before.pattern)
+            && self.pattern.unit() == before.pattern.unit()
+            && self.first == before.first
     }
 
     /// Whether numbers can be counted by this definition. Whoever creates a series asks this.
@@ -178,18 +236,17 @@ impl SeriesDefinition {
     ///
     /// [`SeriesDefinitionError`]: what is set to something else than what its method says.
     pub fn check(&self) -> Result<(), SeriesDefinitionError> {
-        match self.first_month {
-            Some(month) if !(1..=12).contains(&month) => {
-                return Err(SeriesDefinitionError::FirstMonth { month });
+        let restarts = matches!(self.pattern.unit(), Unit::FiscalYear { .. });
+        let has_fiscal_year = restarts || self.pattern.has_fiscal_year();
+        match self.fiscal_year_from {
+            Some((month, day)) if FirstDay::new(month, day).is_none() => {
+                return Err(SeriesDefinitionError::FirstDay { month, day });
             }
-            Some(_) if !self.pattern.has_fiscal_year() => {
-                return Err(SeriesDefinitionError::NoFiscalYear);
-            }
-            None if self.pattern.has_fiscal_year() => {
-                return Err(SeriesDefinitionError::NoFirstMonth);
-            }
+            Some(_) if !has_fiscal_year => return Err(SeriesDefinitionError::NoFiscalYear),
+            None if has_fiscal_year => return Err(SeriesDefinitionError::NoFirstDay),
             _ => {}
         }
+        self.pattern.check_restart().map_err(SeriesDefinitionError::Restart)?;
         if !(1..=MAX_STEP).contains(&self.step) {
             return Err(SeriesDefinitionError::Step { step: self.step, most: MAX_STEP });
         }

@@ -147,15 +147,25 @@ pub enum SeriesDefinitionError {
         /// The name that is most like it.
         alike: Option<String>,
     },
-    /// A fiscal year does not begin with this month.
-    FirstMonth {
+    /// A fiscal year cannot begin on this day.
+    FirstDay {
         /// The month.
         month: u8,
+        /// The day of the month.
+        day: u8,
     },
-    /// The pattern has a fiscal year, and nothing says when it begins.
-    NoFirstMonth,
-    /// A month for fiscal years to begin with is given, and the pattern has no fiscal year.
+    /// The pattern or the counter goes by fiscal years, and nothing says when they begin.
+    NoFirstDay,
+    /// There is no [unit](crate::series::Unit) of this name.
+    Unit {
+        /// The name.
+        name: String,
+    },
+    /// A day for fiscal years to begin on is given, and neither the pattern nor the counter goes by
+    /// them.
     NoFiscalYear,
+    /// Two numbers could have one text, as the number begins anew or as fiscal years begin.
+    Restart(PatternError),
     /// No process can take so many numbers at once.
     Step {
         /// How many.
@@ -182,16 +192,29 @@ impl fmt::Display for SeriesDefinitionError {
                     None => f.write_str("use a name like \"Europe/Berlin\" or \"UTC\""),
                 }
             }
-            SeriesDefinitionError::FirstMonth { month } => {
-                write!(f, "a fiscal year cannot begin with month {month}: use 1 to 12")
-            }
-            SeriesDefinitionError::NoFirstMonth => f.write_str(
-                "the pattern has {fy}, and nothing says when a fiscal year begins: set \
-                 fiscal_year to the first month, 1 to 12",
+            SeriesDefinitionError::FirstDay { month: 2, day: 29 } => f.write_str(
+                "a fiscal year cannot begin on 02-29, as most years have no such day: use 02-28 \
+                 or 03-01",
+            ),
+            SeriesDefinitionError::FirstDay { month, day } => write!(
+                f,
+                "a fiscal year cannot begin on {month:02}-{day:02}, as there is no such day: name \
+                 the month and the day, such as 04-06",
+            ),
+            SeriesDefinitionError::NoFirstDay => f.write_str(
+                "nothing says when a fiscal year begins: set fiscal_year_from to its first day, \
+                 such as 04-06",
+            ),
+            SeriesDefinitionError::Unit { name } => write!(
+                f,
+                "a number cannot begin anew with {name:?}: use day, week, month, quarter, year, \
+                 fiscal-year or never"
             ),
             SeriesDefinitionError::NoFiscalYear => f.write_str(
-                "fiscal_year is set, and the pattern has no {fy}: use {fy}, or do not set it",
+                "fiscal_year_from is set, and nothing goes by fiscal years: use {fy}, or restart \
+                 with the fiscal year, or do not set it",
             ),
+            SeriesDefinitionError::Restart(error) => error.fmt(f),
             SeriesDefinitionError::Step { step, most } => {
                 write!(f, "a process cannot take {step} numbers at once: use 1 to {most}")
             }

@@ -4,6 +4,7 @@ mod check_characters;
 pub mod date;
 pub mod definition;
 pub mod error;
+pub mod first_day;
 pub mod number;
 pub mod pattern;
 pub mod period;

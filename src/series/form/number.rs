@@ -6,8 +6,8 @@ use super::period::Period;
 
 /// A number that people see.
 ///
-/// Its text and its parts come from one reading of the clock: the text is that of this period, and
-/// the number was counted in it.
+/// Its text and its parts come from one reading of the clock: the text is that of the period that
+/// it shows, and the number was counted in the period around that one.
 ///
 /// ```
 /// # #[cfg(feature = "sqlite")] {
@@ -27,11 +27,12 @@ pub struct SeriesNumber {
     text: String,
     value: u64,
     period: Period,
+    shown: Period,
 }
 
 impl SeriesNumber {
-    pub(crate) fn new(text: String, value: u64, period: Period) -> SeriesNumber {
-        SeriesNumber { text, value, period }
+    pub(crate) fn new(text: String, value: u64, period: Period, shown: Period) -> SeriesNumber {
+        SeriesNumber { text, value, period, shown }
     }
 
     /// The number itself, counted from the first of its period.
@@ -44,6 +45,12 @@ impl SeriesNumber {
     #[must_use]
     pub fn period(&self) -> Period {
         self.period
+    }
+
+    /// The period that the text shows: that of [`period`](SeriesNumber::period), or a part of it.
+    #[must_use]
+    pub fn shown(&self) -> Period {
+        self.shown
     }
 
     /// The text that people see.

@@ -7,10 +7,13 @@ use std::str::FromStr;
 use jiff::civil::{ISOWeekDate, Weekday};
 
 use super::date::{Date, digits};
+use super::error::SeriesDefinitionError;
+use super::first_day::FirstDay;
 
 /// How long a [`Period`] is: what the counter of a series begins anew with.
 ///
-/// It follows from the fields of a [`Pattern`](crate::series::Pattern).
+/// It follows from the fields of a [`Pattern`](crate::series::Pattern), unless
+/// [`restart`](crate::series::SeriesDefinition::restart) says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Unit {
@@ -24,10 +27,13 @@ pub enum Unit {
     Quarter,
     /// A calendar year.
     Year,
-    /// A fiscal year: the twelve months from the first of a given month.
+    /// A fiscal year: the twelve months from a given day on, which each year has. What is no such
+    /// day counts as the nearest one of its month, or of the nearest month.
     FiscalYear {
-        /// The month that it begins with, `1..=12`. What is below counts as 1, what is above as 12.
+        /// The month of its first day, `1..=12`.
         first_month: u8,
+        /// The day of that month, `1..=31`.
+        first_day: u8,
     },
     /// All time: the series never begins anew.
     Ever,
@@ -36,15 +42,16 @@ pub enum Unit {
 impl Unit {
     /// The period of this length that contains `date`.
     ///
-    /// The first week of the year 0 begins on its third day, and the first fiscal year in its given
-    /// month. The days before them count to them.
+    /// The first week of the year 0 begins on its third day, and the first fiscal year on its given
+    /// day. The days before them count to them.
     ///
     /// ```
     /// use uidring::series::Unit;
     ///
     /// let date = "2026-11-24".parse()?;
     /// assert_eq!(Unit::Quarter.period(date).to_string(), "2026-Q4");
-    /// assert_eq!(Unit::FiscalYear { first_month: 12 }.period(date).to_string(), "FY2025-12");
+    /// assert_eq!(Unit::FiscalYear { first_month: 12, first_day: 1 }.period(date).to_string(),
+    ///     "FY2025-12");
     /// # Ok::<(), uidring::series::ParseDateError>(())
     /// ```
     #[must_use]
@@ -61,13 +68,71 @@ impl Unit {
             Unit::Month => Period::month(year, month),
             Unit::Quarter => Period::quarter(year, (month - 1) / 3 + 1),
             Unit::Year => Period::begin(self, year, 1),
-            Unit::FiscalYear { first_month } => {
-                let first_month = first_month.clamp(1, 12);
-                let year = if month < first_month { year.saturating_sub(1) } else { year };
-                Period::fiscal_year(year, first_month)
+            Unit::FiscalYear { first_month, first_day } => {
+                let first_day = FirstDay::nearest(first_month, first_day);
+                Period::fiscal_year(first_day.year_of(date), first_day)
             }
             Unit::Ever => Period::EVER,
         }
+    }
+
+    /// The name of this length of time, as options and tables have it: `day`, `week`, `month`,
+    /// `quarter`, `year`, `fiscal-year` or, of what never begins anew, `never`.
+    ///
+    /// ```
+    /// use uidring::series::Unit;
+    ///
+    /// assert_eq!((Unit::Month.name(), Unit::Ever.name()), ("month", "never"));
+    /// ```
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Unit::Day => "day",
+            Unit::Week => "week",
+            Unit::Month => "month",
+            Unit::Quarter => "quarter",
+            Unit::Year => "year",
+            Unit::FiscalYear { .. } => "fiscal-year",
+            Unit::Ever => "never",
+        }
+    }
+
+    /// The unit of a [`name`](Unit::name). A fiscal year begins on a day that the name does not
+    /// say: on the `month` and the `day` of `fiscal_year_from`.
+    ///
+    /// ```
+    /// use uidring::series::Unit;
+    ///
+    /// assert_eq!(Unit::from_name("year", None)?, Unit::Year);
+    /// let british = Unit::FiscalYear { first_month: 4, first_day: 6 };
+    /// assert_eq!(Unit::from_name("fiscal-year", Some((4, 6)))?, british);
+    /// assert!(Unit::from_name("fiscal-year", None).is_err());
+    /// # Ok::<(), uidring::series::SeriesDefinitionError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SeriesDefinitionError`], if there is no such unit, or it is a fiscal year without its
+    /// first day.
+    pub fn from_name(
+        name: &str,
+        fiscal_year_from: Option<(u8, u8)>,
+    ) -> Result<Unit, SeriesDefinitionError> {
+        const UNITS: [Unit; 6] =
+            [Unit::Day, Unit::Week, Unit::Month, Unit::Quarter, Unit::Year, Unit::Ever];
+        if let Some(unit) = UNITS.into_iter().find(|unit| unit.name() == name) {
+            return Ok(unit);
+        }
+        if name != "fiscal-year" {
+            return Err(SeriesDefinitionError::Unit { name: name.into() });
+        }
+        let (first_month, first_day) = fiscal_year_from.ok_or(SeriesDefinitionError::NoFirstDay)?;
+        Ok(Unit::FiscalYear { first_month, first_day })
+    }
+
+    /// The fiscal years that begin on this day.
+    pub(super) fn fiscal_year(first_day: FirstDay) -> Unit {
+        Unit::FiscalYear { first_month: first_day.month(), first_day: first_day.day() }
     }
 }
 
@@ -86,7 +151,8 @@ const FIRST_MONDAY: Date = Date::MIN.with_day(3);
 /// | `2026-11` | a month |
 /// | `2026-Q4` | a quarter |
 /// | `2026` | a year |
-/// | `FY2026-04` | the fiscal year that begins in April 2026 |
+/// | `FY2026-04` | the fiscal year from April 2026 on |
+/// | `FY2026-04-06` | the fiscal year from 6 April 2026 on |
 /// | `ever` | all time |
 ///
 /// ```
@@ -153,8 +219,8 @@ impl Period {
         Period::begin(Unit::Quarter, year, quarter * 3 - 2)
     }
 
-    fn fiscal_year(year: u16, first_month: u8) -> Period {
-        Period::begin(Unit::FiscalYear { first_month }, year, first_month)
+    fn fiscal_year(year: u16, first_day: FirstDay) -> Period {
+        Period { first: first_day.in_year(year), unit: Unit::fiscal_year(first_day) }
     }
 }
 
@@ -183,7 +249,8 @@ impl fmt::Display for Period {
             Unit::Month => write!(f, "{year:04}-{month:02}"),
             Unit::Quarter => write!(f, "{year:04}-Q{}", (month - 1) / 3 + 1),
             Unit::Year => write!(f, "{year:04}"),
-            Unit::FiscalYear { .. } => write!(f, "FY{year:04}-{month:02}"),
+            Unit::FiscalYear { first_day: 1, .. } => write!(f, "FY{year:04}-{month:02}"),
+            Unit::FiscalYear { .. } => write!(f, "FY{}", self.first),
             Unit::Ever => f.write_str("ever"),
         }
     }
@@ -208,9 +275,14 @@ fn read(text: &str) -> Option<Period> {
         return Some(Period::EVER);
     }
     if let Some(fiscal) = text.strip_prefix("FY") {
-        let (year, month) = fiscal.split_once('-')?;
-        let month = digits(month, 2).filter(|month| (1..=12).contains(month))?;
-        return Some(Period::fiscal_year(digits(year, 4)?, month));
+        let (year, begins) = fiscal.split_once('-')?;
+        let first_day = if begins.contains('-') {
+            let (month, day) = FirstDay::read(begins)?;
+            FirstDay::new(month, day).filter(|first_day| first_day.day() > 1)?
+        } else {
+            FirstDay::new(digits(begins, 2)?, 1)?
+        };
+        return Some(Period::fiscal_year(digits(year, 4)?, first_day));
     }
     let Some((year, rest)) = text.split_once('-') else {
         return Some(Period::begin(Unit::Year, digits(text, 4)?, 1));
@@ -241,7 +313,7 @@ impl fmt::Display for ParsePeriodError {
         write!(
             f,
             "{:?} is not a period: write one like 2026-11-24, 2026-W48, 2026-11, 2026-Q4, 2026, \
-             FY2026-04 or ever",
+             FY2026-04, FY2026-04-06 or ever",
             self.text
         )
     }

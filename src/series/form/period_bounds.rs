@@ -133,7 +133,7 @@ mod tests {
         Unit::Month,
         Unit::Quarter,
         Unit::Year,
-        Unit::FiscalYear { first_month: 4 },
+        Unit::FiscalYear { first_month: 4, first_day: 6 },
         Unit::Ever,
     ];
     /// Zones in which days are missing, come twice, or begin at odd times, and others.
@@ -292,10 +292,10 @@ mod tests {
             ["2026-W53", "2026-12-28T05:00:00Z", "2027-01-04T05:00:00Z"],
         );
         assert_span(
-            Unit::FiscalYear { first_month: 4 },
+            Unit::FiscalYear { first_month: 4, first_day: 6 },
             "Asia/Tokyo",
-            &["2027-03-31T14:59:59.999Z"],
-            ["FY2026-04", "2026-03-31T15:00:00Z", "2027-03-31T15:00:00Z"],
+            &["2026-04-05T15:00:00Z", "2027-04-05T14:59:59.999Z"],
+            ["FY2026-04-06", "2026-04-05T15:00:00Z", "2027-04-05T15:00:00Z"],
         );
     }
 

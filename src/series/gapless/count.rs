@@ -253,8 +253,10 @@ impl<N> Gapless<'_, N> {
                     let set = set_last(&mut driver, &counter, before.max(largest)).await;
                     set.map_err(|error| self.failed(error))?;
                 }
+                let shown = pattern.shown().period(date);
                 let write = |number| {
-                    SeriesNumber::new(pattern.write(date, place.scope(), number), number, period)
+                    let text = pattern.write(date, place.scope(), number);
+                    SeriesNumber::new(text, number, period, shown)
                 };
                 let numbers = (before + 1..=last.min(largest)).map(write).collect();
                 return (self.finish)(numbers).ok_or_else(|| place.full(&counter, largest));
@@ -281,7 +283,7 @@ impl<N> Gapless<'_, N> {
         let syntax = DialectSyntax::of(driver.dialect());
         let name = || vec![self.series().into()];
         let sql = syntax.translate(
-            "{fresh}SELECT {text}name), {text}time_zone), {text}fiscal_month), {text}gapless), \
+            "{fresh}SELECT {text}name), {text}time_zone), {text}fiscal_year_from), {text}gapless), \
              {text}closed_before), {text}revision), {text}created) FROM uidring_series \
              WHERE name = ?",
         );
@@ -289,8 +291,8 @@ impl<N> Gapless<'_, N> {
         let Some(series) = series.first() else { return Ok(None) };
         let sql = syntax.translate(
             "{fresh}SELECT {text}series), {text}version), {text}pattern), {text}step), \
-             {text}first_number), {text}begins) FROM uidring_series_version WHERE series = ? \
-             ORDER BY version",
+             {text}first_number), {text}begins), {text}restart) FROM uidring_series_version \
+             WHERE series = ? ORDER BY version",
         );
         let versions = driver.rows(sql, name()).await.map_err(|error| self.failed(error))?;
         record_of_texts(series, &versions).map(Some).map_err(|error| self.failed(error))

@@ -80,9 +80,8 @@ impl SeriesGenerator {
         if missing == 0 {
             return Ok(numbers);
         }
-        // Each day of a period has the same version, and a period without an end shows no date, so
-        // that any will do.
-        let date = last.period().first().unwrap_or(Date::first_of_year(2000));
+        // Each day of a period has the same version. What shows no date can have any.
+        let date = last.shown().first().unwrap_or(Date::first_of_year(2000));
         match self.take_n_for(date, missing as u64) {
             Ok(rest) => numbers.extend(rest),
             Err(SeriesError::Full { .. } | SeriesError::Closed { .. }) => {}

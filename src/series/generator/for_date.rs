@@ -11,7 +11,8 @@ use crate::series::memory::series_cache::MOST_RELOADS;
 /// The most numbers that one call takes.
 const MOST: u64 = 1_000_000;
 impl SeriesGenerator {
-    /// Takes the next number of the period of a `date`: that of the document, not of the call. For
+    /// Takes the next number of the period of a `date`: that of the document, not of the call. Its
+    /// text shows that date. For
     /// the present period this is as fast as [`take`](SeriesGenerator::take). For any other it asks
     /// the store, as no numbers of it are in memory.
     ///
@@ -32,10 +33,10 @@ impl SeriesGenerator {
     /// As [`take`](SeriesGenerator::take).
     pub fn take_for(&self, date: Date) -> Result<SeriesNumber, SeriesError> {
         let cached = self.handle.cached_series()?;
-        let period = cached.version_on(date).1;
-        if let Some(number) =
-            self.handle.scope.take_in_period(&self.handle.shared, self.name(), period)?
-        {
+        let (version, period) = cached.version_on(date);
+        version.definition.pattern().check_date(date)?;
+        let Handle { shared, scope, .. } = &self.handle;
+        if let Some(number) = scope.take_in_period(shared, self.name(), period, date)? {
             return Ok(number);
         }
         let mut numbers = self.take_from_store(date, 1)?;
@@ -59,7 +60,7 @@ impl SeriesGenerator {
         // At most a million.
         let all = usize::try_from(count).unwrap_or(usize::MAX);
         let Handle { shared, scope, .. } = &self.handle;
-        let mut numbers = scope.take_many_in_period(shared, self.name(), period, all)?;
+        let mut numbers = scope.take_many_in_period(shared, self.name(), period, date, all)?;
         let left = count - numbers.len() as u64;
         if left == 0 {
             return Ok(numbers);

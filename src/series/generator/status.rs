@@ -70,7 +70,7 @@ impl SeriesGenerator {
         let Handle { shared, scopes, scope } = &self.handle;
         let has_ended = shared.segments.has_ended();
         // What was given up while it rested says nothing of the next take.
-        let open = scope.find_open(shared.clock.now());
+        let open = scope.find_counting(shared.clock.now());
         let open = open.filter(|open| has_ended || !open.numbers.is_retired());
         // As for `scope`.
         let is_forked = shared.segments.is_forked();
@@ -122,7 +122,7 @@ impl SeriesGenerator {
         }
         let now = shared.clock.now();
         for scope in scopes.all() {
-            if let Some(open) = scope.find_open(now).filter(|open| !open.numbers.is_retired()) {
+            if let Some(open) = scope.find_counting(now).filter(|open| !open.numbers.is_retired()) {
                 look(ScopeStatus {
                     scope: scope.name.to_string(),
                     period: open.period(),

@@ -54,6 +54,6 @@ impl Handle {
         period: Period,
     ) -> SeriesNumber {
         let text = pattern.write(date, &self.scope.name, number);
-        SeriesNumber::new(text, number, period)
+        SeriesNumber::new(text, number, period, pattern.shown().period(date))
     }
 }

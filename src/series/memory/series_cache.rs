@@ -1,13 +1,14 @@
 //! [`SeriesCache`], what this process knows of the series of its store.
 
 use std::collections::{HashMap, HashSet};
+use std::time::SystemTime;
 
 use arc_swap::ArcSwap;
 use jiff::tz::TimeZone;
 
 use super::nearly_full::{NearlyFull, TightCounter};
 use super::open_period::OpenPeriod;
-use crate::clock::FIRST_PLAUSIBLE_MS;
+use crate::clock::{FIRST_PLAUSIBLE_MS, saturated, unix_ms};
 use crate::segment::load::events::send_trouble;
 use crate::segment::load::supplier::Fullness;
 use crate::segment::load::trouble::Trouble;
@@ -62,16 +63,38 @@ impl CachedSeries {
         Ok(CachedSeries { record, zone, opened: Mutex::default() })
     }
 
-    /// The period of this bounds, as this version writes its numbers. All scopes share one.
-    pub fn open_period(&self, version: &SeriesVersion, bounds: PeriodBounds) -> Arc<OpenPeriod> {
+    /// The period of these bounds, as this version writes its numbers at this time. All scopes
+    /// share one.
+    pub fn open_period(
+        &self,
+        version: &SeriesVersion,
+        bounds: PeriodBounds,
+        now: SystemTime,
+    ) -> Result<Arc<OpenPeriod>, SeriesError> {
         let mut opened = lock(&self.opened);
         match &*opened {
-            Some(open) if open.is_of(version, bounds) => Arc::clone(open),
+            Some(open) if open.is_of(version, bounds, now) => Ok(Arc::clone(open)),
             _ => {
-                let open = Arc::new(OpenPeriod::new(version, bounds));
-                Arc::clone(opened.insert(open))
+                let shown = self.shown_at(version, bounds, saturated(unix_ms(now)))?;
+                let open = Arc::new(OpenPeriod::new(version, bounds, shown));
+                Ok(Arc::clone(opened.insert(open)))
             }
         }
+    }
+
+    /// What the texts of this version show at this time, which is in the `bounds` of the period in
+    /// which it counts.
+    fn shown_at(
+        &self,
+        version: &SeriesVersion,
+        bounds: PeriodBounds,
+        unix_ms: i64,
+    ) -> Result<PeriodBounds, SeriesError> {
+        let pattern = version.definition.pattern();
+        if pattern.shown() == pattern.unit() {
+            return Ok(bounds);
+        }
+        bounds_at(pattern.shown(), &self.zone, unix_ms).map_err(|_| SeriesError::Clock { unix_ms })
     }
 
     /// The version that writes the numbers at this time, and the bounds of its period.
@@ -80,7 +103,8 @@ impl CachedSeries {
         let unit = |version: &SeriesVersion| version.definition.pattern().unit();
         let newest = self.record.newest();
         // A number with a year of a clock that was not set yet would be read for years.
-        if unix_ms < FIRST_PLAUSIBLE_MS && unit(newest) != Unit::Ever {
+        let shows_date = newest.definition.pattern().shown() != Unit::Ever;
+        if unix_ms < FIRST_PLAUSIBLE_MS && shows_date {
             return Err(SeriesError::Clock { unix_ms });
         }
         let bounds = bounds_at(unit(newest), &self.zone, unix_ms).map_err(out_of_range)?;

@@ -1,13 +1,13 @@
 //! Patterns of numbers that people see, and texts that may be numbers of them.
 //!
-//! The lines of an input are a pattern, a scope, a text, a date, a number and the month with which
-//! fiscal years begin. What is missing is something ordinary.
+//! The lines of an input are a pattern, a scope, a text, a date, a number, the day with which
+//! fiscal years begin, and what the number begins anew with. What is missing is something ordinary.
 
 #![no_main]
 
 use libfuzzer_sys::arbitrary::Unstructured;
 use libfuzzer_sys::fuzz_target;
-use uidring::series::{Date, Pattern, Period, SeriesDefinition, valid_scope};
+use uidring::series::{Date, Pattern, Period, SeriesDefinition, Unit, valid_scope};
 use uidring_fuzz::rest;
 
 fuzz_target!(|data: &[u8]| {
@@ -15,15 +15,27 @@ fuzz_target!(|data: &[u8]| {
     let mut lines = input.split('\n');
     let mut line = || lines.next().unwrap_or_default();
     let (pattern, scope, text) = (line(), line(), line());
-    let (date, number, month) = (line(), line(), line());
+    let (date, number, first_day, unit) = (line(), line(), line(), line());
     period(text);
     period(date);
-    let definition = match SeriesDefinition::new(pattern) {
-        Ok(definition) => definition.fiscal_year(month.parse().unwrap_or(4)),
+    let mut definition = match SeriesDefinition::new(pattern) {
+        Ok(definition) => definition,
         Err(error) => return assert!(pattern.is_char_boundary(error.at()), "{error}"),
     };
-    let _ = definition.check();
+    let first_day = first_day.split_once('-');
+    let first_day =
+        first_day.and_then(|(month, day)| Some((month.parse().ok()?, day.parse().ok()?)));
+    let first_day: (u8, u8) = first_day.unwrap_or((4, 1));
+    if pattern.contains("{fy") {
+        definition = definition.fiscal_year_from(first_day.0, first_day.1);
+    }
+    if let Ok(unit) = Unit::from_name(unit, Some(first_day)) {
+        definition = definition.restart(unit);
+    }
     assert_eq!(definition.pattern().to_string(), pattern);
+    if definition.check().is_err() {
+        return;
+    }
     let number = number.parse().unwrap_or(42);
     let date = date.parse().ok().or_else(|| Date::new(2026, 11, 24));
     let pattern = definition.pattern();
@@ -59,6 +71,7 @@ fn written(pattern: &Pattern, scope: &str, date: Option<Date>, number: u64) -> O
     assert_eq!(parsed.value(), number, "{text} of {pattern}");
     assert_eq!(parsed.scope(), shown, "{text} of {pattern}");
     assert_eq!(parsed.period(), pattern.unit().period(date), "{text} of {pattern}");
+    assert_eq!(parsed.shown(), pattern.shown().period(date), "{text} of {pattern}");
     Some(text)
 }
 
@@ -74,16 +87,31 @@ fn near(pattern: &Pattern, written: &str, other: &str) {
     }
 }
 
+/// The day so many days later.
+fn later(date: Date, days: i64) -> Option<Date> {
+    let civil: jiff::civil::Date = date.to_string().parse().ok()?;
+    civil.checked_add(jiff::Span::new().days(days)).ok()?.to_string().parse().ok()
+}
+
 /// What is read is the text of what it says.
 fn read(pattern: &Pattern, text: &str) {
     let parsed = match pattern.parse(text) {
         Ok(parsed) => parsed,
         Err(error) => return assert!(text.is_char_boundary(error.at()), "{error}"),
     };
-    let first = parsed.period().first().filter(|first| pattern.dates().contains(first));
+    let first = parsed.shown().first().filter(|first| pattern.dates().contains(first));
     // A fiscal year may begin before the first date that can be shown.
     let date = first.unwrap_or(*pattern.dates().start());
-    assert_eq!(pattern.unit().period(date), parsed.period());
+    assert_eq!(pattern.shown().period(date), parsed.shown());
+    // The number of one text was counted in one period.
+    for days in [-7, -1, 1, 7] {
+        let Some(other) = later(date, days).filter(|other| pattern.dates().contains(other)) else {
+            continue;
+        };
+        if pattern.format(other, parsed.scope(), parsed.value()).as_deref() == Ok(text) {
+            assert_eq!(pattern.unit().period(other), parsed.period(), "{text} of {pattern}");
+        }
+    }
     let again = pattern.format(date, parsed.scope(), parsed.value());
     assert_eq!(again.as_deref(), Ok(text), "{pattern}");
 }

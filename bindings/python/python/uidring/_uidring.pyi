@@ -78,7 +78,8 @@ class _TagOptions(TypedDict, total=False):
 class _NewSeriesOptions(TypedDict, total=False):
     time_zone: _Text
     gapless: _Flag
-    fiscal_year: _Number
+    restart: _Text
+    fiscal_year_from: _Text
     step: _Number
     first: _Number
 

@@ -2,7 +2,7 @@
 
 use uidring::series::{
     Date, ParseDateError, Pattern, Series, SeriesDefinition, SeriesError, SeriesRecord,
-    SeriesVersion, valid_scope,
+    SeriesVersion, Unit, valid_scope,
 };
 use uidring_args::{Db, SeriesArgs, quantity, with_causes};
 
@@ -20,10 +20,11 @@ use crate::text::{
 /// `{q}` `{fy}` are the year, the month, the day, the day of the year, the year of a week and the
 /// week, the quarter and the fiscal year, also `{fy:yy}` `{fy:yy-yy}` `{fy:yyyy-yy}`
 /// `{fy:yyyy-yyyy}` or, by its end, `{fye}` `{fye:yy}`; the finest of them says with what the
-/// numbers begin anew. `{scope}` is the scope, such as a shop. `{check:luhn}` `{check:damm}`
-/// `{check:mod11_10}` `{check:gs1}` `{check:mod97}` `{check:mod97_10}` are check digits over what
-/// is before them, or as `{check:gs1:n}` over the number alone, and `RF{check:iso11649}` over what
-/// is behind. A pattern in which two numbers could have one text is refused.
+/// numbers begin anew, unless `--restart` does. `{scope}` is the scope, such as a shop.
+/// `{check:luhn}` `{check:damm}` `{check:mod11_10}` `{check:gs1}` `{check:mod97}`
+/// `{check:mod97_10}` are check digits over what is before them, or as `{check:gs1:n}` over the
+/// number alone, and `RF{check:iso11649}` over what is behind. A pattern in which two numbers could
+/// have one text is refused.
 ///
 /// A series that is there as it is asked for is left as it is. A registry that does not exist yet
 /// is created, too.
@@ -33,7 +34,8 @@ Examples:
   uidring series create orders 'SO{yyyy}{MM}{dd}-{n:6}' --time-zone Asia/Tokyo
   uidring series create parcels '{scope}/{GGGG}W{ww}-{n:4}' --step 20
   uidring series create invoices '{yyyy}-{n:5}{check:damm}' --gapless
-  uidring series create claims 'C{fy}-{n:5}' --fiscal-year 4 --first 1000")]
+  uidring series create bills '{yy}{MM}-{n:4}' --restart year
+  uidring series create claims 'C{fy}-{n:5}' --fiscal-year-from 04-06 --first 7")]
 pub(crate) struct Create {
     /// Its name, of 1 to 64 letters, digits, `-`, `_` and `.`
     #[arg(value_name = "NAME", value_parser = name)]
@@ -60,6 +62,7 @@ fn name(text: &str) -> Result<String, String> {
 impl Create {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let new = self.options.complete(definition(&self.pattern)?);
+        let new = new.map_err(|error| Failure::Usage(with_causes(&error)))?;
         // Before a file is made for it.
         new.check().map_err(|error| Failure::Usage(with_causes(&error)))?;
         let db = self.db.db()?;
@@ -83,7 +86,8 @@ impl Create {
 
     /// The failure for `error`, with the command that helps.
     fn failure(&self, db: &Db, error: SeriesError) -> Failure {
-        let SeriesError::Differs { field: "pattern" | "step" | "first", .. } = error else {
+        let SeriesError::Differs { field: "pattern" | "restart" | "step" | "first", .. } = error
+        else {
             return error.into();
         };
         let (pattern, why) = (self.pattern.to_string(), with_causes(&error));
@@ -105,7 +109,7 @@ Examples:
   uidring series change orders 'SO{yyyy}{MM}{dd}-{n:7}' --from now
   uidring series change orders 'SO{yyyy}{MM}-{n:7}' --from 2027-01-01
   uidring series change parcels '{scope}/{GGGG}W{ww}-{n:5}' --from 2027-01-04
-  uidring series change claims 'C{fy}-{n:6}' --from 2027-04-01 --step 500")]
+  uidring series change claims 'C{fy}-{n:6}' --from 2027-04-06 --step 500")]
 pub(crate) struct Change {
     /// Its name
     #[arg(value_name = "NAME")]
@@ -118,6 +122,11 @@ pub(crate) struct Change {
     /// The first day of the change, with which a period begins: 2027-01-01, or now
     #[arg(long, value_name = "DATE", value_parser = begins)]
     from: Begins,
+
+    /// With what the numbers begin anew: day, week, month, quarter, year, fiscal-year or never
+    /// [default: as before, or the finest period that the pattern shows where it was that]
+    #[arg(long, value_name = "UNIT", value_parser = uidring_args::restart)]
+    restart: Option<String>,
 
     /// How many numbers a process takes at a time, fewer where the pattern has few: 500, 20k
     /// [default: as before]
@@ -148,28 +157,24 @@ fn begins(text: &str) -> Result<Begins, String> {
 
 impl Change {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let new = definition(&self.pattern)?;
         let db = self.db.db()?;
-        text::print(&with_wait_notice(&db, || self.change(&db, &db::existing_series(&db)?, new))?)
+        text::print(&with_wait_notice(&db, || self.change(&db, &db::existing_series(&db)?))?)
     }
 
-    fn change(&self, db: &Db, series: &Series, new: SeriesDefinition) -> Result<String, Failure> {
+    fn change(&self, db: &Db, series: &Series) -> Result<String, Failure> {
         let series_of_name = series.get(&self.series).map_err(|error| failure(db, &error))?;
         let record = series_of_name.record()?;
         let before = match self.from {
             Begins::On(from) => &record.version_on(from).definition,
             Begins::Now => present(&record, &series_of_name.pattern()),
         };
-        let mut new = new.time_zone(before.time_zone_name());
-        if before.is_gapless() {
-            new = new.gapless();
+        let new = before.clone().with_pattern(&self.pattern.to_string());
+        let mut new = new.map_err(|error| Failure::Usage(with_causes(&error)))?;
+        if let Some(unit) = &self.restart {
+            let unit = Unit::from_name(unit, before.fiscal_first_day());
+            new = new.restart(unit.map_err(|error| Failure::Usage(with_causes(&error)))?);
         }
-        if let Some(month) = before.fiscal_first_month() {
-            new = new.fiscal_year(month);
-        }
-        let step = self.step.unwrap_or(before.step_size());
-        let first = self.first.unwrap_or(before.first_number());
-        let new = counted(new, Some(step), Some(first));
+        let new = counted(new, self.step, self.first);
         let record = match self.from {
             Begins::On(from) => series.change(&self.series, new, from),
             Begins::Now => series.widen(&self.series, new),

@@ -7,7 +7,7 @@ use indicatif::HumanCount;
 use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
 use uidring::series::{CounterRecord, SeriesDefinition, SeriesRecord, SeriesVersion};
-use uidring_args::quantity;
+use uidring_args::{first_day_text, quantity};
 
 use super::{about, begins, closed_before, describe, existing, percent};
 use crate::args::db::{self, DbArg};
@@ -57,8 +57,8 @@ struct Row<'a> {
     series: &'a str,
     time_zone: &'a str,
     gapless: bool,
-    /// The month that fiscal years begin with.
-    fiscal_year: Option<u8>,
+    /// The month and the day that fiscal years begin with.
+    fiscal_year_from: Option<String>,
     closed_before: Option<String>,
     #[serde(flatten)]
     newest: Version,
@@ -71,6 +71,8 @@ struct Version {
     /// The first day; `None` for the first version.
     begins: Option<String>,
     pattern: String,
+    /// With what its numbers begin anew.
+    restart: &'static str,
     step: u64,
     /// A string, because JavaScript's numbers end at 2^53.
     first: String,
@@ -146,7 +148,7 @@ fn row(record: &SeriesRecord) -> Row<'_> {
         series: &record.name,
         time_zone: newest.definition.time_zone_name(),
         gapless: newest.definition.is_gapless(),
-        fiscal_year: newest.definition.fiscal_first_month(),
+        fiscal_year_from: newest.definition.fiscal_first_day().map(first_day_text),
         closed_before: closed_before(record),
         newest: version(newest),
     }
@@ -158,6 +160,7 @@ fn version(version: &SeriesVersion) -> Version {
         version: version.number,
         begins: begins(version.begins),
         pattern: definition.pattern().to_string(),
+        restart: definition.pattern().unit().name(),
         step: definition.step_size(),
         first: definition.first_number().to_string(),
         largest: definition.pattern().largest().to_string(),

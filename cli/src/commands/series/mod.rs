@@ -11,7 +11,7 @@ use clap::Subcommand;
 use indicatif::HumanCount;
 use serde::Serialize;
 use uidring::series::{Date, SeriesDefinition, SeriesError, SeriesGenerator, SeriesRecord, Unit};
-use uidring_args::{Db, with_causes};
+use uidring_args::{Db, first_day_text, with_causes};
 
 use crate::args::db;
 use crate::text::words::counted;
@@ -46,7 +46,10 @@ struct Record<'a> {
     number: &'a str,
     /// A string, because JavaScript's numbers end at 2^53.
     value: String,
+    /// In which it was counted.
     period: String,
+    /// The part of it that the text shows.
+    shown: String,
     scope: Option<&'a str>,
 }
 
@@ -148,8 +151,9 @@ fn restart_rule(definition: &SeriesDefinition) -> String {
     let zone = definition.time_zone_name();
     let unit = match definition.pattern().unit() {
         Unit::Ever => return "never anew".to_owned(),
-        Unit::FiscalYear { first_month } => {
-            return format!("anew each fiscal year from month {first_month} on, of {zone}");
+        Unit::FiscalYear { first_month, first_day } => {
+            let first_day = first_day_text((first_month, first_day));
+            return format!("anew each fiscal year from {first_day} on, of {zone}");
         }
         Unit::Day => "day",
         Unit::Week => "week",

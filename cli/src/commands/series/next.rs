@@ -162,6 +162,7 @@ impl Args {
                 number: number.as_str(),
                 value: number.value().to_string(),
                 period: number.period().to_string(),
+                shown: number.shown().to_string(),
                 scope: self.scope.as_deref(),
             })?
         } else {

@@ -128,6 +128,9 @@ fn card(text: &str, parsed: &Parsed) -> String {
     let mut card = line("number", paint(BOLD, text));
     card += &line("value", paint(SEQUENCE, parsed.value()));
     card += &line("period", paint(TIME, parsed.period()));
+    if parsed.shown() != parsed.period() {
+        card += &line("shown", paint(TIME, parsed.shown()));
+    }
     if let Some(scope) = parsed.scope() {
         card += &line("scope", scope.to_owned());
     }
@@ -168,6 +171,7 @@ fn record(text: &str, parsed: &Parsed) -> Result<String, Failure> {
         number: text,
         value: parsed.value().to_string(),
         period: parsed.period().to_string(),
+        shown: parsed.shown().to_string(),
         scope: parsed.scope(),
     })
 }

@@ -7,7 +7,8 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 use serde_json::Value;
-use uidring::series::{SeriesDefinition, SeriesError, SeriesRecord};
+use uidring::series::{SeriesDefinition, SeriesDefinitionError, SeriesError, SeriesRecord, Unit};
+use uidring_args::first_day;
 use utoipa::ToSchema;
 
 use crate::app::App;
@@ -251,9 +252,12 @@ pub(crate) struct NewSeries {
     time_zone: Option<String>,
     /// Whether its numbers are counted in the transactions that use them, and not here.
     gapless: Option<bool>,
-    /// The month that fiscal years begin with, for a pattern with `{fy}`.
-    #[schema(minimum = 1, maximum = 12)]
-    fiscal_year: Option<u8>,
+    /// With what the number begins anew: `day`, `week`, `month`, `quarter`, `year`, `fiscal-year`
+    /// or `never`; the finest period that the pattern shows by default.
+    restart: Option<String>,
+    /// The month and the day that fiscal years begin with, for a pattern with `{fy}`.
+    #[schema(example = "04-06")]
+    fiscal_year_from: Option<String>,
     /// How many numbers a process takes at once, at most 10^9; 100 by default.
     #[schema(schema_with = number_or_text, required = false)]
     step: Option<Number>,
@@ -268,14 +272,16 @@ struct RequestedSeries {
     definition: SeriesDefinition,
     time_zone: Option<String>,
     gapless: Option<bool>,
-    fiscal_year: Option<u8>,
+    restart: Option<String>,
+    fiscal_year_from: Option<(u8, u8)>,
     step: Option<u64>,
     first: Option<u64>,
 }
 
 impl NewSeries {
     fn read(self) -> Result<RequestedSeries, Problem> {
-        let NewSeries { pattern, time_zone, gapless, fiscal_year, step, first } = self;
+        let NewSeries { pattern, time_zone, gapless, restart, fiscal_year_from, step, first } =
+            self;
         let definition = SeriesDefinition::new(&pattern).map_err(|error| {
             Problem::bad_request("bad-pattern", "there can be no such pattern")
                 .detail(error.to_string())
@@ -283,13 +289,31 @@ impl NewSeries {
         })?;
         let step = step.map(|step| step.value("step")).transpose()?;
         let first = first.map(|first| first.value("first")).transpose()?;
-        Ok(RequestedSeries { definition, time_zone, gapless, fiscal_year, step, first })
+        let first_day = fiscal_year_from.map(|text| {
+            first_day(&text).map_err(|detail| {
+                Problem::bad_request("bad-definition", "there can be no such series")
+                    .detail(detail)
+                    .value(&text)
+            })
+        });
+        Ok(RequestedSeries {
+            definition,
+            time_zone,
+            gapless,
+            restart,
+            fiscal_year_from: first_day.transpose()?,
+            step,
+            first,
+        })
     }
 }
 
 impl RequestedSeries {
     /// The definition, in which what was left out is as it is `there`.
-    fn definition(self, there: Option<&SeriesRecord>) -> SeriesDefinition {
+    fn definition(
+        self,
+        there: Option<&SeriesRecord>,
+    ) -> Result<SeriesDefinition, SeriesDefinitionError> {
         let there = there.map(|there| &there.newest().definition);
         let mut definition = self.definition;
         let its_zone = || there.map(|there| there.time_zone_name().to_owned());
@@ -299,9 +323,17 @@ impl RequestedSeries {
         if self.gapless.or_else(|| there.map(SeriesDefinition::is_gapless)) == Some(true) {
             definition = definition.gapless();
         }
-        let its_month = || there.and_then(SeriesDefinition::fiscal_first_month);
-        if let Some(month) = self.fiscal_year.or_else(its_month) {
-            definition = definition.fiscal_year(month);
+        let its_first_day = || there.and_then(SeriesDefinition::fiscal_first_day);
+        let first_day = self.fiscal_year_from.or_else(its_first_day);
+        if let Some((month, day)) = first_day {
+            definition = definition.fiscal_year_from(month, day);
+        }
+        let is_same = |there: &&SeriesDefinition| {
+            there.pattern().to_string() == definition.pattern().to_string()
+        };
+        let its_unit = there.filter(is_same).map(|there| there.pattern().unit().name());
+        if let Some(unit) = self.restart.as_deref().or(its_unit) {
+            definition = definition.restart(Unit::from_name(unit, first_day)?);
         }
         if let Some(step) = self.step.or_else(|| there.map(SeriesDefinition::step_size)) {
             definition = definition.step(step);
@@ -309,7 +341,7 @@ impl RequestedSeries {
         if let Some(first) = self.first.or_else(|| there.map(SeriesDefinition::first_number)) {
             definition = definition.first(first);
         }
-        definition
+        Ok(definition)
     }
 }
 
@@ -337,7 +369,8 @@ pub(crate) async fn create(
     let name = series_name(path)?;
     app.access.check(bearer(&headers), Permission::Admin)?;
     let title = "the body does not describe a series";
-    let fields = "has pattern, and may have time_zone, gapless, fiscal_year, step and first";
+    let fields = "has pattern, and may have time_zone, gapless, restart, fiscal_year_from, step \
+                  and first";
     let new: NewSeries = body::json(app, &headers, body, title, fields).await?;
     let asked = new.read()?;
     let create = move || {
@@ -347,7 +380,8 @@ pub(crate) async fn create(
             Err(SeriesError::NoSuchSeries { .. }) => None,
             Err(error) => return Err(SeriesFailure::from(error)),
         };
-        let record = series.create(&name, asked.definition(there.as_ref()))?.record()?;
+        let asked = asked.definition(there.as_ref()).map_err(SeriesError::Definition)?;
+        let record = series.create(&name, asked)?.record()?;
         Ok((there.is_some(), record))
     };
     let result = run_blocking(&app.calls, create).await?;

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use jiff::Timestamp;
 use serde::Serialize;
 use uidring::series::{CounterRecord, Date, SeriesRecord, SeriesVersion};
+use uidring_args::first_day_text;
 use utoipa::ToSchema;
 
 /// What a series is.
@@ -13,8 +14,8 @@ pub(crate) struct SeriesRow {
     name: String,
     time_zone: String,
     gapless: bool,
-    /// The month that fiscal years begin with.
-    fiscal_year: Option<u8>,
+    /// The month and the day that fiscal years begin with, such as `04-06`.
+    fiscal_year_from: Option<String>,
     /// Periods that end before this day are closed.
     closed_before: Option<String>,
     /// The oldest first.
@@ -35,6 +36,9 @@ struct VersionRow {
     /// Counted from 1.
     version: u32,
     pattern: String,
+    /// With what the number begins anew: `day`, `week`, `month`, `quarter`, `year`, `fiscal-year`
+    /// or `never`.
+    restart: String,
     /// The first day; null for the first version.
     begins: Option<String>,
     /// How many numbers a process takes at once.
@@ -66,7 +70,7 @@ impl SeriesRow {
             name: record.name.clone(),
             time_zone: newest.time_zone_name().to_owned(),
             gapless: newest.is_gapless(),
-            fiscal_year: newest.fiscal_first_month(),
+            fiscal_year_from: newest.fiscal_first_day().map(first_day_text),
             closed_before: day(record.closed_before),
             versions: record.versions.iter().map(VersionRow::of).collect(),
             counters: counters.map(|all| all.into_iter().map(CounterRow::of).collect()),
@@ -80,6 +84,7 @@ impl VersionRow {
         VersionRow {
             version: version.number,
             pattern: definition.pattern().to_string(),
+            restart: definition.pattern().unit().name().to_owned(),
             begins: day(version.begins),
             step: definition.step_size().to_string(),
             first: definition.first_number().to_string(),

@@ -1,6 +1,7 @@
 //! Whether numbers of two patterns could have one text.
 
 use super::super::date::Date;
+use super::super::first_day::FirstDay;
 use super::Pattern;
 use super::fields::Field;
 use super::items::{Item, NumberWidth};
@@ -47,7 +48,7 @@ impl Pattern {
                     || from_end().filter(|pair| is_it(*pair)).count() == field.width()
             })
             .collect();
-        !tell_apart(&shared, begins, self.first_month)
+        !tell_apart(&shared, begins, self.first_day)
     }
 
     /// Whether it is the other pattern with more digits for the number, or as many as it needs.
@@ -115,7 +116,7 @@ fn differ(one: Cell, other: Cell) -> bool {
 
 /// Whether these fields are less on all days before `begins` than on the others, as parts of a
 /// date, the longest first.
-fn tell_apart(fields: &[Field], begins: Date, first_month: u8) -> bool {
+fn tell_apart(fields: &[Field], begins: Date, first_day: FirstDay) -> bool {
     let Some(before) = begins.to_civil().yesterday().ok().and_then(Date::from_civil) else {
         return true;
     };
@@ -140,7 +141,7 @@ fn tell_apart(fields: &[Field], begins: Date, first_month: u8) -> bool {
             |field: &&Field| has(field) && (**field != Field::Day || has(&Field::Month));
         let key = |date: Date| {
             let parts = std::iter::once(year).chain(chain.iter().filter(is_of_use));
-            parts.map(|field| field.of(date, first_month)).collect::<Vec<_>>()
+            parts.map(|field| field.of(date, first_day)).collect::<Vec<_>>()
         };
         key(before) != key(begins)
     })

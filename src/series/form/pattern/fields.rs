@@ -1,6 +1,7 @@
 //! The fields of a date.
 
 use super::super::date::Date;
+use super::super::first_day::FirstDay;
 use super::super::period::{Unit, iso_week};
 
 /// A field of a date. Each has a fixed width.
@@ -76,15 +77,15 @@ impl Field {
         matches!(self, Field::ShortYear | Field::ShortFiscalYear | Field::ShortFiscalYearEnd)
     }
 
-    /// What it shows of a date, where fiscal years begin with a month.
-    pub fn of(self, date: Date, first_month: u8) -> u16 {
-        let number = self.whole(date, first_month);
+    /// What it shows of a date, where fiscal years begin on a day.
+    pub fn of(self, date: Date, first_day: FirstDay) -> u16 {
+        let number = self.whole(date, first_day);
         if self.is_short() { number % 100 } else { number }
     }
 
     /// What it shows, or the year whose last digits it shows.
-    pub fn whole(self, date: Date, first_month: u8) -> u16 {
-        let fiscal = || date.year().saturating_sub(u16::from(date.month() < first_month));
+    pub fn whole(self, date: Date, first_day: FirstDay) -> u16 {
+        let fiscal = || first_day.year_of(date);
         match self {
             Field::Year | Field::ShortYear => date.year(),
             Field::Month => date.month().into(),
@@ -94,7 +95,7 @@ impl Field {
             Field::Week => iso_week(date).1.into(),
             Field::Quarter => ((date.month() - 1) / 3 + 1).into(),
             Field::FiscalYear | Field::ShortFiscalYear => fiscal(),
-            Field::FiscalYearEnd | Field::ShortFiscalYearEnd => fiscal() + ends_later(first_month),
+            Field::FiscalYearEnd | Field::ShortFiscalYearEnd => fiscal() + first_day.ends_later(),
         }
     }
 
@@ -126,9 +127,4 @@ impl Field {
     pub const fn is_fiscal_end(self) -> bool {
         matches!(self, Field::FiscalYearEnd | Field::ShortFiscalYearEnd)
     }
-}
-
-/// How many calendar years after its first one a fiscal year ends.
-pub fn ends_later(first_month: u8) -> u16 {
-    u16::from(first_month > 1)
 }

@@ -5,6 +5,7 @@ mod collision;
 mod fields;
 mod items;
 mod parse;
+mod restart;
 mod soundness;
 mod write;
 
@@ -14,6 +15,7 @@ use std::str::FromStr;
 
 use super::date::Date;
 use super::error::PatternError;
+use super::first_day::FirstDay;
 use super::period::{Period, Unit};
 use fields::Field;
 use items::{Item, NumberWidth, Placed};
@@ -42,9 +44,11 @@ use items::{Item, NumberWidth, Placed};
 /// | `{{`, `}}` | a brace |
 ///
 /// There is exactly one number, at most one scope and one check, and each field of a date at most
-/// once. The finest of the fields of a date says with what the counter begins anew: `{dd}` and
-/// `{DDD}` with each day, `{ww}` with each week, `{MM}`, `{q}`, `{yyyy}` or `{yy}`, and `{fy}`.
-/// Without any it counts for ever.
+/// once. The finest of the fields of a date says which period is shown, and with what the counter
+/// begins anew: `{dd}` and `{DDD}` with each day, `{ww}` with each week, `{MM}`, `{q}`, `{yyyy}` or
+/// `{yy}`, and `{fy}`. Without any it counts for ever. A
+/// [definition](crate::series::SeriesDefinition::restart) can have the counter begin anew less
+/// often.
 ///
 /// # What is refused
 ///
@@ -107,9 +111,12 @@ use items::{Item, NumberWidth, Placed};
 pub struct Pattern {
     text: Box<str>,
     items: Box<[Item]>,
+    /// The period that its text says, whole or as a part of a longer one.
+    shown: Unit,
+    /// With what the counter begins anew.
     unit: Unit,
-    /// The month that a fiscal year begins with.
-    first_month: u8,
+    /// The day that a fiscal year begins on.
+    first_day: FirstDay,
     dates: RangeInclusive<Date>,
     width: NumberWidth,
     /// The bytes of a text without its scope, and without its number where its width may differ.
@@ -122,6 +129,22 @@ impl Pattern {
     #[must_use]
     pub fn unit(&self) -> Unit {
         self.unit
+    }
+
+    /// The period that is shown: the finest of its fields of a date, and what the counter begins
+    /// anew with unless [`restart`](crate::series::SeriesDefinition::restart) says otherwise.
+    ///
+    /// ```
+    /// use uidring::series::{SeriesDefinition, Unit};
+    ///
+    /// let invoices = SeriesDefinition::new("{yy}{MM}-{n:4}")?.restart(Unit::Year);
+    /// let pattern = invoices.pattern();
+    /// assert_eq!((pattern.shown(), pattern.unit()), (Unit::Month, Unit::Year));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn shown(&self) -> Unit {
+        self.shown
     }
 
     /// The largest number that fits: that of as many nines as the field is wide. It is 2^63-1 for
@@ -159,32 +182,44 @@ impl Pattern {
         self.items.iter().any(|item| matches!(item, Item::Date(field) if field.is_fiscal()))
     }
 
-    /// The month that fiscal years begin with, `1..=12`. It is January unless it is set.
-    pub(super) fn begin_fiscal_years_in(&mut self, first_month: u8) {
-        let first_month = first_month.clamp(1, 12);
-        self.first_month = first_month;
-        self.dates = dates(&self.items, first_month);
-        if let Unit::FiscalYear { .. } = self.unit {
-            self.unit = Unit::FiscalYear { first_month };
+    /// The day that fiscal years begin on. It is 1 January unless it is set.
+    pub(super) fn begin_fiscal_years_on(&mut self, first_day: FirstDay) {
+        self.first_day = first_day;
+        self.dates = dates(&self.items, first_day);
+        for unit in [&mut self.shown, &mut self.unit] {
+            if let Unit::FiscalYear { .. } = unit {
+                *unit = Unit::fiscal_year(first_day);
+            }
         }
+    }
+
+    /// Has the counter begin anew with another unit than the one that is shown.
+    pub(super) fn restart(&mut self, unit: Unit) {
+        self.unit = unit;
+    }
+
+    /// Fails if two numbers could have one text, as the counter begins anew, or where fiscal years
+    /// begin.
+    pub(super) fn check_restart(&self) -> Result<(), PatternError> {
+        let placed = items::read(&self.text)?;
+        restart::check(&placed, self.shown, self.unit, self.first_day)
     }
 }
 
-/// The dates that these items can show, where fiscal years begin with this month.
-fn dates(items: &[Item], first_month: u8) -> RangeInclusive<Date> {
+/// The dates that these items can show, where fiscal years begin on this day.
+fn dates(items: &[Item], first_day: FirstDay) -> RangeInclusive<Date> {
     let has = |is_it: fn(&Field) -> bool| {
         items.iter().any(|item| matches!(item, Item::Date(field) if is_it(field)))
     };
     let (first, last) = if has(|field| field.is_short()) { (2000, 2099) } else { (1, 9999) };
-    let begins_in = |year| Date::new(year, first_month, 1);
     let mut begin = Date::first_of_year(first);
     if has(|field| field.is_short() && field.is_fiscal()) {
-        begin = begins_in(first).unwrap_or(begin);
+        begin = first_day.in_year(first);
     }
     let mut end = Date::last_of_year(last);
-    if first_month > 1 && has(|field| field.is_fiscal_end()) {
-        let before = |next: Date| Date::from_civil(next.to_civil().yesterday().ok()?);
-        end = begins_in(last).and_then(before).unwrap_or(end);
+    if first_day.ends_later() > 0 && has(|field| field.is_fiscal_end()) {
+        let next = first_day.in_year(last).to_civil();
+        end = next.yesterday().ok().and_then(Date::from_civil).unwrap_or(end);
     }
     begin..=end
 }
@@ -194,7 +229,7 @@ impl FromStr for Pattern {
 
     fn from_str(text: &str) -> Result<Pattern, PatternError> {
         let placed = items::read(text)?;
-        let unit = soundness::check(&placed)?;
+        let shown = soundness::check(&placed)?;
         let items: Box<[Item]> = placed.into_iter().map(|Placed { item, .. }| item).collect();
         let width = items.iter().find_map(|item| match item {
             Item::Number(width) => Some(*width),
@@ -203,9 +238,10 @@ impl FromStr for Pattern {
         let fixed = items.iter().filter_map(Item::width).sum::<usize>();
         Ok(Pattern {
             text: text.into(),
-            unit,
-            first_month: 1,
-            dates: dates(&items, 1),
+            shown,
+            unit: shown,
+            first_day: FirstDay::NEW_YEAR,
+            dates: dates(&items, FirstDay::NEW_YEAR),
             width: width.unwrap_or(NumberWidth::AtLeast(1)),
             // A pattern has at most 128 characters, and each of them stands for at most 4 bytes.
             fixed: u16::try_from(fixed).unwrap_or(u16::MAX),
@@ -232,6 +268,7 @@ impl fmt::Debug for Pattern {
 pub struct Parsed {
     value: u64,
     period: Period,
+    shown: Period,
     scope: Option<Box<str>>,
 }
 
@@ -246,6 +283,22 @@ impl Parsed {
     #[must_use]
     pub fn period(&self) -> Period {
         self.period
+    }
+
+    /// The period that the text shows: that of [`period`](Parsed::period), or a part of it.
+    ///
+    /// ```
+    /// use uidring::series::{SeriesDefinition, Unit};
+    ///
+    /// let invoices = SeriesDefinition::new("{yy}{MM}-{n:4}")?.restart(Unit::Year);
+    /// let parsed = invoices.pattern().parse("2611-0042")?;
+    /// assert_eq!(parsed.period().to_string(), "2026");
+    /// assert_eq!(parsed.shown().to_string(), "2026-11");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn shown(&self) -> Period {
+        self.shown
     }
 
     /// The scope, if the pattern has one.

@@ -3,9 +3,10 @@
 use super::super::check_characters::Check;
 use super::super::date::Date;
 use super::super::error::ParseError;
-use super::super::period::{Period, Unit, monday};
+use super::super::first_day::FirstDay;
+use super::super::period::{Unit, monday};
 use super::super::scope::{MAX_SCOPE, is_scope_char};
-use super::fields::{Field, ends_later};
+use super::fields::Field;
 use super::items::{Item, NumberWidth};
 use super::{Parsed, Pattern};
 
@@ -70,7 +71,9 @@ impl Pattern {
         if let Some((check, at, found)) = in_front {
             right(check, &text.as_bytes()[at + check.width()..], found, at)?;
         }
-        Ok(Parsed { value, period: fields.period(self.unit)?, scope })
+        let date = fields.date_of(self.shown)?;
+        let (period, shown) = (self.unit.period(date), self.shown.period(date));
+        Ok(Parsed { value, period, shown, scope })
     }
 
     /// The bytes of the scope, and of the number if its width may differ.
@@ -209,11 +212,11 @@ impl Fields<'_> {
         self.found[field as usize].and_then(|(number, _)| u16::try_from(number).ok())
     }
 
-    /// The one period of which each field is what was read.
-    fn period(&self, unit: Unit) -> Result<Period, ParseError> {
-        let date = self.date(unit).ok_or_else(|| self.no_such_date())?;
+    /// A date of the one period of this length of which each field is what was read.
+    fn date_of(&self, shown: Unit) -> Result<Date, ParseError> {
+        let date = self.date(shown).ok_or_else(|| self.no_such_date())?;
         let of_date = |field: Field| {
-            let whole = field.whole(date, self.pattern.first_month);
+            let whole = field.whole(date, self.pattern.first_day);
             // Two digits stand for a year of one century, beside a {yyyy} as well.
             if field.is_short() { whole.checked_sub(2000) } else { Some(whole) }
         };
@@ -222,11 +225,7 @@ impl Fields<'_> {
                 return Err(self.wrong(field, "the other fields say another date"));
             }
         }
-        if self.pattern.dates().contains(&date) {
-            Ok(unit.period(date))
-        } else {
-            Err(self.no_such_date())
-        }
+        if self.pattern.dates().contains(&date) { Ok(date) } else { Err(self.no_such_date()) }
     }
 
     /// The error of the finest field.
@@ -261,7 +260,8 @@ impl Fields<'_> {
         let date = match unit {
             Unit::Day => match (month, self.get(Field::Day)) {
                 (Some(month), Some(day)) => {
-                    Date::new(self.year_of(year, month)?, month, u8::try_from(day).ok()?)?
+                    let day = u8::try_from(day).ok()?;
+                    Date::new(self.year_of(year, month, day)?, month, day)?
                 }
                 _ => Date::of_year(year?, self.get(Field::DayOfYear)?)?,
             },
@@ -269,28 +269,29 @@ impl Fields<'_> {
                 let week = u8::try_from(self.get(Field::Week)?).ok()?;
                 monday(self.get(Field::WeekYear)?, week)?
             }
-            Unit::Month => Date::new(self.year_of(year, month?)?, month?, 1)?,
+            Unit::Month => Date::new(self.year_of(year, month?, 1)?, month?, 1)?,
             Unit::Quarter => {
                 let quarter = u8::try_from(self.get(Field::Quarter)?).ok()?;
                 Date::new(year?, quarter.checked_mul(3)?.checked_sub(2)?, 1)?
             }
             Unit::Year => Date::new(year?, 1, 1)?,
-            Unit::FiscalYear { first_month } => {
-                let year = self.fiscal_year()?;
-                // Numbers of this fiscal year are those of its months in the year 1.
-                if year == 0 && first_month > 1 {
+            Unit::FiscalYear { .. } => {
+                let (year, first_day) = (self.fiscal_year()?, self.pattern.first_day);
+                // Numbers of this fiscal year are those of its days in the year 1.
+                if year == 0 && first_day != FirstDay::NEW_YEAR {
                     return Date::new(1, 1, 1);
                 }
-                Date::new(year, first_month, 1)?
+                first_day.in_year(year)
             }
             Unit::Ever => Date::MAX,
         };
         Some(date).filter(|date| date.year() > 0)
     }
 
-    /// The calendar year in which this month is.
-    fn year_of(&self, year: Option<u16>, month: u8) -> Option<u16> {
-        let fiscal = || Some(self.fiscal_year()? + u16::from(month < self.pattern.first_month));
+    /// The calendar year in which this day is.
+    fn year_of(&self, year: Option<u16>, month: u8, day: u8) -> Option<u16> {
+        let is_of_next = || self.pattern.first_day.is_after(month, day);
+        let fiscal = || Some(self.fiscal_year()? + u16::from(is_of_next()));
         year.or_else(fiscal)
     }
 
@@ -300,6 +301,6 @@ impl Fields<'_> {
             |whole: Field, short: Field| self.get(whole).or_else(|| Some(self.get(short)? + 2000));
         let end = || year(Field::FiscalYearEnd, Field::ShortFiscalYearEnd);
         year(Field::FiscalYear, Field::ShortFiscalYear)
-            .or_else(|| end()?.checked_sub(ends_later(self.pattern.first_month)))
+            .or_else(|| end()?.checked_sub(self.pattern.first_day.ends_later()))
     }
 }

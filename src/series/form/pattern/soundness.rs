@@ -13,15 +13,17 @@
 //! * A number with a width has all its digits. One with a least width has no zeros in front but
 //!   those up to that width.
 //! * [`dates`] sees to it that the fields of a date name one period, and that each of them is the
-//!   same on all days of it.
+//!   same on all days of it. [`restart`](super::restart) sees to it that this period lies in one of
+//!   those with which the number begins anew.
 //! * A check depends on what is before it alone, or on what is behind it, or on the number.
 
 use super::super::error::PatternError;
+use super::super::first_day::FirstDay;
 use super::super::period::Unit;
 use super::fields::Field;
 use super::items::{Item, NumberWidth, Placed};
 
-/// Whether the pattern can be read back. Gives the unit of its periods.
+/// Whether the pattern can be read back. Gives the unit of the periods that it shows.
 pub fn check(items: &[Placed]) -> Result<Unit, PatternError> {
     once(items)?;
     number(items)?;
@@ -200,7 +202,7 @@ fn dates(items: &[Placed]) -> Result<Unit, PatternError> {
     } else if has(&years) {
         Unit::Year
     } else if has_fiscal {
-        Unit::FiscalYear { first_month: 1 }
+        Unit::fiscal_year(FirstDay::NEW_YEAR)
     } else {
         Unit::Ever
     };
@@ -221,6 +223,13 @@ fn dates(items: &[Placed]) -> Result<Unit, PatternError> {
             _ => None,
         })
     };
+    let mut weeks = fields().filter(|(field, _)| matches!(field, Field::Week | Field::WeekYear));
+    if has_fiscal
+        && unit == Unit::Week
+        && let Some((_, at)) = weeks.next()
+    {
+        return Err(PatternError::new(at, WEEKS));
+    }
     if let Some((field, at)) = fields().find(|&(field, _)| !is_named(field)) {
         return Err(PatternError::new(at, needs(field)));
     }
@@ -236,6 +245,11 @@ fn dates(items: &[Placed]) -> Result<Unit, PatternError> {
     Ok(unit)
 }
 
+/// Why no fiscal year has weeks.
+pub const WEEKS: &str = "a fiscal year of 52 or 53 weeks begins on another day each year, so no \
+     field and no counter knows it: let the program name the year, as the {scope}, or show {dd} \
+     and {MM} in place of the week";
+
 /// What a field says too little without.
 fn needs(field: Field) -> &'static str {
     match field {
@@ -248,7 +262,7 @@ fn needs(field: Field) -> &'static str {
     }
 }
 
-fn name(unit: Unit) -> &'static str {
+pub fn name(unit: Unit) -> &'static str {
     match unit {
         Unit::Day => "day",
         Unit::Week => "week",

@@ -85,7 +85,7 @@ impl Pattern {
             match item {
                 Item::Literal(literal) => text.push_str(literal),
                 Item::Date(field) => {
-                    push(&mut text, field.of(date, self.first_month).into(), field.width());
+                    push(&mut text, field.of(date, self.first_day).into(), field.width());
                 }
                 item => {
                     items.push(item.clone());
@@ -118,7 +118,7 @@ impl Pattern {
             match item {
                 Item::Literal(literal) => text.push_str(literal),
                 Item::Date(field) => {
-                    push(&mut text, field.of(date, self.first_month).into(), field.width());
+                    push(&mut text, field.of(date, self.first_day).into(), field.width());
                 }
                 Item::Scope => text.push_str(scope),
                 Item::Number(width) => {

@@ -3,6 +3,7 @@
 use super::{OnEmpty, OpenNumbers, Scope};
 use crate::segment::Batch;
 use crate::series::error::SeriesError;
+use crate::series::form::date::Date;
 use crate::series::form::number::SeriesNumber;
 use crate::series::form::period::Period;
 use crate::series::memory::shared::Shared;
@@ -43,32 +44,36 @@ impl Scope {
     ) -> Result<Vec<SeriesNumber>, SeriesError> {
         // One reading for all.
         let now = shared.clock.now();
-        self.collect(shared, count.max(1), || {
+        let find = || {
             let open = self.find_open(now);
             open.map_or_else(|| self.open_at(shared, series, now), Ok).map(Some)
-        })
+        };
+        self.collect(shared, count.max(1), find, OpenNumbers::write)
     }
 
-    /// Takes what `count` takes of this period would get, or fewer where its numbers are not those
-    /// of the present period, and are not in memory.
+    /// Takes what `count` takes of this period would get, for a `date` in it, or fewer where its
+    /// numbers are not those of the present period, and are not in memory.
     pub fn take_many_in_period(
         &self,
         shared: &Shared,
         series: &str,
         period: Period,
+        date: Date,
         count: usize,
     ) -> Result<Vec<SeriesNumber>, SeriesError> {
-        self.collect(shared, count, || self.open_for_period(shared, series, period))
+        let find = || self.open_for_period(shared, series, period);
+        self.collect(shared, count, find, |open, scope, number| open.write_on(date, scope, number))
     }
 
-    /// Takes `count` numbers of what `find` opens, which is asked again where that is given up. If
-    /// it finds nothing, or the period has no more, there are fewer. After another error the
-    /// numbers go back.
+    /// Takes `count` numbers of what `find` opens, which is asked again where that is given up, and
+    /// has `write` write them. If it finds nothing, or the period has no more, there are fewer.
+    /// After another error the numbers go back.
     fn collect(
         &self,
         shared: &Shared,
         count: usize,
         find: impl Fn() -> Result<Option<Arc<OpenNumbers>>, SeriesError>,
+        write: impl Fn(&OpenNumbers, &str, u64) -> SeriesNumber,
     ) -> Result<Vec<SeriesNumber>, SeriesError> {
         let mut taken: Vec<(Arc<OpenNumbers>, Batch)> = Vec::new();
         let mut left = count;
@@ -96,9 +101,9 @@ impl Scope {
             }
             Ok(()) => {}
         }
-        let numbers = taken
-            .iter()
-            .flat_map(|(open, batch)| batch.numbers().map(|number| open.write(&self.name, number)));
+        let numbers = taken.iter().flat_map(|(open, batch)| {
+            batch.numbers().map(|number| write(open, &self.name, number))
+        });
         Ok(numbers.collect())
     }
 }

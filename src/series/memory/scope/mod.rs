@@ -10,6 +10,7 @@ use arc_swap::ArcSwapOption;
 use crate::engine::{SegmentFailure, TakeError};
 use crate::segment::{PendingTag, SegmentError, SegmentGenerator};
 use crate::series::error::SeriesError;
+use crate::series::form::date::Date;
 use crate::series::form::number::SeriesNumber;
 use crate::series::form::period::Period;
 use crate::series::form::scope::{ScopeError, valid_scope};
@@ -197,17 +198,23 @@ impl Scope {
         }
     }
 
-    /// Takes the next number of this period from memory. `None` where
+    /// Takes the next number of this period from memory, for a `date` in it. `None` where
     /// [`open_for_period`](Scope::open_for_period) has none.
     pub fn take_in_period(
         &self,
         shared: &Shared,
         series: &str,
         period: Period,
+        date: Date,
     ) -> Result<Option<SeriesNumber>, SeriesError> {
         while let Some(open) = self.open_for_period(shared, series, period)? {
-            if let Some(taken) = self.take_from(&open, shared, OnEmpty::Wait) {
-                return taken.map(Some);
+            match open.numbers.take() {
+                Ok(number) => return Ok(Some(open.write_on(date, &self.name, number.get()))),
+                Err(error) => {
+                    if let Some(error) = self.failed(&open, shared, error) {
+                        return Err(error);
+                    }
+                }
             }
         }
         Ok(None)
@@ -230,9 +237,14 @@ impl Scope {
         self.open.compare_and_swap(open, None);
     }
 
-    /// The period that is open, if it is that of this time.
+    /// The period that is open, if it is that of this time, and its texts are.
     pub fn find_open(&self, now: SystemTime) -> Option<Arc<OpenNumbers>> {
         self.open.load_full().filter(|open| open.open_period.contains(now))
+    }
+
+    /// The period that is open, if it is that of this time.
+    pub fn find_counting(&self, now: SystemTime) -> Option<Arc<OpenNumbers>> {
+        self.open.load_full().filter(|open| open.counts_at(now))
     }
 }
 
@@ -247,13 +259,18 @@ impl OpenNumbers {
     }
 
     /// Whether the clock is in the period when it reads `now`.
-    fn contains(&self, now: SystemTime) -> bool {
-        self.open_period.contains(now)
+    fn counts_at(&self, now: SystemTime) -> bool {
+        self.open_period.counts_at(now)
     }
 
     /// The number as people see it.
     #[inline]
     pub fn write(&self, scope: &str, number: u64) -> SeriesNumber {
         self.open_period.write(scope, number)
+    }
+
+    /// The number as people see it on a date of the period.
+    pub fn write_on(&self, date: Date, scope: &str, number: u64) -> SeriesNumber {
+        self.open_period.write_on(date, scope, number)
     }
 }

@@ -29,7 +29,7 @@ impl Scope {
         let now = shared.clock.now();
         // A period that has just ended may have numbers, too.
         let open = self.open.load_full().filter(|open| open.period() == period);
-        if let Some(open) = open.filter(|open| open.contains(now) || !open.numbers.is_retired()) {
+        if let Some(open) = open.filter(|open| open.counts_at(now) || !open.numbers.is_retired()) {
             return Ok(Some(open));
         }
         shared.check_fork()?;
@@ -144,7 +144,7 @@ impl Scope {
         let (scope, number, period) = (&*self.name, version.number, span.period);
         version.definition.pattern().check_scope_alone(scope)?;
         let tag = Counter { series: name, version: number, period, scope }.tag();
-        Ok(CounterAt { open_period: cached.open_period(version, span), tag })
+        Ok(CounterAt { open_period: cached.open_period(version, span, now)?, tag })
     }
 
     /// Makes the opened period that of all takes, and gives the one before up.

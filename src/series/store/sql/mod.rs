@@ -165,17 +165,20 @@ impl<D: SegmentTables> SqlSeries<D> {
         new: &SeriesDefinition,
         begins: Date,
     ) -> Result<(), Error> {
+        let pattern = new.pattern();
+        let restart = Some(pattern.unit()).filter(|unit| *unit != pattern.shown());
         let values = [
             name.into(),
             i64::from(number).into(),
-            new.pattern().to_string().as_str().into(),
+            pattern.to_string().as_str().into(),
             new.step_size().into(),
             new.first_number().into(),
             begins.to_string().as_str().into(),
+            restart.map_or(Value::Null, |unit| unit.name().into()),
         ];
         let sql = format!(
             "INSERT INTO uidring_series_version ({VERSIONS}, created) \
-             VALUES (?, ?, ?, ?, ?, ?, {{now}})"
+             VALUES (?, ?, ?, ?, ?, ?, ?, {{now}})"
         );
         transaction.write(&sql, &values).map(drop)
     }
@@ -202,10 +205,11 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
     }
 
     fn create(&self, name: &str, new: &SeriesDefinition) -> Result<SeriesRecord, SeriesError> {
+        let first_day = new.fiscal_first_day().map(|(month, day)| format!("{month:02}-{day:02}"));
         let values = [
             name.into(),
             new.time_zone_name().into(),
-            new.fiscal_first_month().map_or(Value::Null, |month| i64::from(month).into()),
+            first_day.as_deref().map_or(Value::Null, Into::into),
             i64::from(new.is_gapless()).into(),
             Date::MIN.to_string().as_str().into(),
         ];

@@ -4,13 +4,16 @@ use crate::backend::sql::{Cause, Error, Row, Transaction, Value};
 use crate::clock::from_unix_ms;
 use crate::series::form::date::Date;
 use crate::series::form::definition::SeriesDefinition;
+use crate::series::form::first_day::FirstDay;
+use crate::series::form::period::Unit;
 use crate::series::store::counter::Counter;
 use crate::series::store::{CounterRecord, SeriesRecord, SeriesVersion};
 
 /// The columns of `uidring_series` that a process reads.
-pub const SERIES: &str = "name, time_zone, fiscal_month, gapless, closed_before, revision, created";
+pub const SERIES: &str =
+    "name, time_zone, fiscal_year_from, gapless, closed_before, revision, created";
 /// Those of `uidring_series_version`.
-pub const VERSIONS: &str = "series, version, pattern, step, first_number, begins";
+pub const VERSIONS: &str = "series, version, pattern, step, first_number, begins, restart";
 /// The one counter with these three values.
 pub const ITS_KEY: &str = "series = ? AND scope = ? AND period = ?";
 
@@ -49,9 +52,9 @@ pub fn record<'a>(
     versions: impl Iterator<Item = &'a Row>,
 ) -> Result<SeriesRecord, Error> {
     let (zone, is_gapless) = (text(row, 1, "time_zone")?, int(row, 3, "gapless")? == 1);
-    let fiscal_month = match row.get(2) {
+    let fiscal_year_from = match row.get(2) {
         None | Some(Value::Null) => None,
-        _ => Some(int(row, 2, "fiscal_month")?),
+        _ => Some(month_and_day(text(row, 2, "fiscal_year_from")?)?),
     };
     let version = |row: &Row| {
         let pattern = text(row, 2, "pattern")?;
@@ -65,8 +68,11 @@ pub fn record<'a>(
         if is_gapless {
             definition = definition.gapless();
         }
-        if let Some(month) = fiscal_month {
-            definition = definition.fiscal_year(u8::try_from(month).unwrap_or(0));
+        if let Some((month, day)) = fiscal_year_from {
+            definition = definition.fiscal_year_from(month, day);
+        }
+        if let Some(unit) = restart(row, fiscal_year_from)? {
+            definition = definition.restart(unit);
         }
         definition.check().map_err(|error| unexpected(format!("{pattern:?}: {error}")))?;
         Ok(SeriesVersion { number: self::version(row, 1)?, begins: date(row, 5)?, definition })
@@ -97,7 +103,7 @@ pub(crate) fn record_of_texts(
         row.iter().enumerate().map(value).collect()
     };
     let versions: Vec<Row> = versions.iter().map(|row| values(row, &[1, 3, 4])).collect();
-    record(&values(series, &[2, 3, 5, 6]), versions.iter()).map_err(|error| match error {
+    record(&values(series, &[3, 5, 6]), versions.iter()).map_err(|error| match error {
         Error::IncompatibleTables(Some(cause)) => cause,
         _ => Cause::from("the row of the series cannot be read"),
     })
@@ -143,6 +149,21 @@ pub fn version(row: &[Value], index: usize) -> Result<u32, Error> {
 pub fn date(row: &[Value], index: usize) -> Result<Date, Error> {
     let text = text(row, index, "of a day")?;
     text.parse().map_err(|error| unexpected(&format!("a column of a day holds: {error}")))
+}
+
+/// With what the numbers of a version begin anew, where that does not follow from its pattern.
+fn restart(row: &Row, fiscal_year_from: Option<(u8, u8)>) -> Result<Option<Unit>, Error> {
+    if let None | Some(Value::Null) = row.get(6) {
+        return Ok(None);
+    }
+    let unit = Unit::from_name(text(row, 6, "restart")?, fiscal_year_from);
+    unit.map(Some).map_err(|error| unexpected(&format!("the column restart holds: {error}")))
+}
+
+/// The month and the day in a text such as `04-06`.
+fn month_and_day(text: &str) -> Result<(u8, u8), Error> {
+    let problem = || unexpected(&format!("the column fiscal_year_from holds {text:?}"));
+    FirstDay::read(text).ok_or_else(problem)
 }
 
 pub fn shown(value: Option<&Value>) -> String {

@@ -23,8 +23,8 @@
  * {@code max_in_memory}, {@code loads}, {@code shutdown_deadline}, {@code timeout}; of segments
  * also {@code table}. Those of a new tag: {@code first}, {@code step}, {@code max_step},
  * {@code description}. Those of a new series: {@code time_zone}, {@code gapless},
- * {@code fiscal_year}, {@code step}, {@code first}. A length of time has a unit: {@code 500ms},
- * {@code 10s}, {@code 1h30m} or {@code 1d}.
+ * {@code restart}, {@code fiscal_year_from}, {@code step}, {@code first}. A length of time has a
+ * unit: {@code 500ms}, {@code 10s}, {@code 1h30m} or {@code 1d}.
  *
  * <p>What operators should know, such as a store that cannot be reached, is told to the
  * {@link java.lang.System.Logger} {@code io.uidring}, by a thread of its own.
