@@ -41,7 +41,7 @@ use std::time::{Duration, Instant};
 
 use databases::{OwnServer, Server};
 use rusqlite::Connection;
-use takers::{BadServer, Taker, number, until_shown};
+use takers::{BadServer, Taker, number, storm_seconds, until_shown};
 use uidring::Store;
 use uidring::series::{Series, SeriesDefinition};
 
@@ -146,8 +146,9 @@ fn storm_for(seconds: u64, kind: Option<Server>) -> bool {
             bad.crashes, bad.pauses, bad.cuts
         ))
     );
-    all as u64 > 10 * seconds
+    all as u64 > 10 * storm_seconds()
         && documents.len() == SERIES.len() * SCOPES.len()
+        && writers.len() == 1 + others().len()
         && counts.killed > 0
         && counts.paused > 0
         && counts.ended > 0

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use mysql_async::prelude::Queryable;
+use mysql_async::{IsolationLevel, TxOpts};
 use rusqlite::Connection;
 use tokio::sync::Mutex;
 use uidring::Store;
@@ -21,6 +22,8 @@ struct Plan {
     takes: Vec<(usize, usize, usize)>,
     /// Whether numbers are taken first that a savepoint takes back.
     has_savepoint: bool,
+    /// How much it sees of the others.
+    level: IsolationLevel,
     /// How long it holds what it has counted.
     holds: Duration,
     end: End,
@@ -48,6 +51,11 @@ impl Plan {
         Plan {
             takes,
             has_savepoint: rng.u8(0..4) == 0,
+            level: match rng.u8(0..10) {
+                0 => IsolationLevel::Serializable,
+                1..=3 => IsolationLevel::RepeatableRead,
+                _ => IsolationLevel::ReadCommitted,
+            },
             holds: Duration::from_millis(if rng.u8(0..4) == 0 { rng.u64(0..30) } else { 0 }),
             end: match rng.u8(0..20) {
                 0..=3 => End::Rollback,
@@ -213,6 +221,8 @@ async fn in_postgres(all: &All, plan: &Plan, db: &mut tokio_postgres::Client) ->
         return refused(all.scope(series, scope).take_with_async(Dialect::Postgres, run).await);
     }
     let mut transaction = db.transaction().await.ok()?;
+    let set = format!("SET TRANSACTION ISOLATION LEVEL {}", plan.level);
+    transaction.batch_execute(&set).await.ok()?;
     for &(series, scope, count) in &plan.takes {
         let generator = all.scope(series, scope);
         if plan.has_savepoint {
@@ -242,7 +252,9 @@ async fn in_mysql(all: &All, plan: &Plan, db: &Mutex<mysql_async::Conn>) -> Opti
         return refused(all.scope(series, scope).take_with_async(Dialect::MySql, run).await);
     }
     let mut db = db.lock().await;
-    let mut transaction = db.start_transaction(mysql_async::TxOpts::default()).await.ok()?;
+    let mut options = TxOpts::default();
+    options.with_isolation_level(plan.level);
+    let mut transaction = db.start_transaction(options).await.ok()?;
     for &(series, scope, count) in &plan.takes {
         let generator = all.scope(series, scope);
         if plan.has_savepoint {
