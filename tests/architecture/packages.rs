@@ -32,8 +32,8 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
         root: "bindings/core/src",
         folder: "",
         modules: &[
-            "error", "events", "source", "options", "status", "store", "numbers", "series", "uids",
-            "masked", "lib",
+            "error", "events", "source", "options", "status", "files", "store", "numbers",
+            "counting", "series", "uids", "masked", "lib",
         ],
     },
     ModuleOrder {
@@ -79,6 +79,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
             "handle",
             "masked",
             "series_numbers",
+            "counting",
             "series",
             "wait",
             "numbers",

@@ -5,8 +5,10 @@
 //! as `lease=10m`, and each call fails with an [`Error`], whose [`Kind`] is an exception or a code
 //! of the binding.
 
+mod counting;
 mod error;
 pub mod events;
+mod files;
 mod masked;
 mod numbers;
 mod options;
@@ -16,14 +18,15 @@ mod status;
 mod store;
 mod uids;
 
+pub use counting::{AskError, Asking, Counting, Places, Reading, Rows, Statement, Step};
 pub use error::{Error, Kind, guarded};
 pub use masked::{MaskedIds, OpaqueIds};
 pub use numbers::{Numbers, TagNumbers};
 pub use options::{OptionList, option_example, options_of};
-pub use series::{OneSeries, PeriodText, ReadNumber, SeriesStore};
+pub use series::{OneSeries, PeriodText, ReadNumber, SeriesStore, dialect};
 pub use source::{Claimed, Source};
 pub use store::{Close, Open};
-pub use uidring::series::SeriesNumber;
+pub use uidring::series::{Dialect, SeriesNumber, SqlValue};
 pub use uidring_args::without_passwords;
 pub use uids::{Parts, Uids, not_an_id};
 /// For a copy of the text of keys, which is overwritten when it is dropped.

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::options::{self, LoadOptions, NewTag, SegmentOptions};
 use crate::source::{Claimed, Source, fill, tried};
 use crate::status;
-use crate::store::{Close, Open, open_store};
+use crate::store::{Close, Open, OpenFile, open_store};
 
 /// The dense numbers of a store: one generator for all of its tags.
 #[derive(Clone, Debug)]
@@ -19,6 +19,7 @@ pub struct Numbers {
     /// Whether a language may claim numbers. Not where `max_in_memory` says how many there may be:
     /// those that were claimed would come on top.
     may_claim: bool,
+    file: OpenFile,
 }
 
 /// The numbers of one tag.
@@ -26,6 +27,8 @@ pub struct Numbers {
 pub struct TagNumbers {
     numbers: SegmentGenerator,
     may_claim: bool,
+    /// Numbers may outlive what they are of.
+    _file: OpenFile,
     /// What the language has claimed last.
     claimed: Arc<Mutex<Option<ClaimedNumbers>>>,
 }
@@ -34,17 +37,19 @@ impl Open for Numbers {
     fn open(address: &str, options: &[(&str, &str)]) -> Result<Numbers, Error> {
         let options: SegmentOptions = options::parse(options)?;
         let loading = &options.loading;
-        let store = open_store(address, Some(loading.timeout))?;
+        let (store, file) = open_store(address, Some(loading.timeout))?;
         let source = store.segments_in(options.table.into())?;
         let segments = builder(loading).source(source).build()?;
         let may_claim = loading.max_in_memory.is_none();
-        Ok(Numbers { segments, table: options.table, may_claim })
+        Ok(Numbers { segments, table: options.table, may_claim, file })
     }
 }
 
 impl Close for Numbers {
     fn close(&self) -> Result<(), Error> {
-        Ok(self.segments.clone().shutdown()?)
+        self.segments.clone().shutdown()?;
+        self.file.close();
+        Ok(())
     }
 }
 
@@ -68,7 +73,12 @@ impl Numbers {
     }
 
     fn of(&self, numbers: SegmentGenerator) -> TagNumbers {
-        TagNumbers { numbers, may_claim: self.may_claim, claimed: Arc::default() }
+        TagNumbers {
+            numbers,
+            may_claim: self.may_claim,
+            _file: self.file.clone(),
+            claimed: Arc::default(),
+        }
     }
 }
 

@@ -7,26 +7,39 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use uidring::series::{
-    Date, Period, Series, SeriesDefinition, SeriesError, SeriesGenerator, SeriesNumber,
+    Date, Dialect, GaplessGenerator, GaplessSeries, Parsed, Period, Series, SeriesDefinition,
+    SeriesError, SeriesGenerator, SeriesNumber, SeriesVersion,
 };
-use uidring_args::with_causes;
+use uidring::store::path_of;
+use uidring_args::{with_causes, without_passwords};
 
-use crate::error::Error;
+use crate::counting::{Counting, Reading, Transaction};
+use crate::error::{Error, Kind};
+use crate::files;
 use crate::options::{self, NewSeries, SeriesOptions};
 use crate::status;
-use crate::store::{Close, Open, open_store};
+use crate::store::{Close, Open, OpenFile, open_store};
 
 /// The most numbers of one call.
 const MOST: u64 = 1_000_000;
 
-/// The series of a store.
+/// The series of a store, or those that are counted in transactions alone.
 #[derive(Clone, Debug)]
 pub struct SeriesStore {
-    series: Series,
+    place: Place,
     /// The series that have been used. Each keeps the numbers that it has loaded for as long as it
     /// is held, and to get it from the library again would ask the store. It is read and changed
     /// without a lock: in a forked process, one that was held at the fork is never released.
     used: Arc<ArcSwap<BTreeMap<Box<str>, OneSeries>>>,
+}
+
+/// Where the series are.
+#[derive(Clone, Debug)]
+enum Place {
+    /// In a store that is open.
+    Opened { series: Series, address: Box<str>, file: OpenFile },
+    /// Where the program's transactions are. No store is open.
+    Transactions(GaplessSeries),
 }
 
 /// One series that has been used.
@@ -94,24 +107,37 @@ impl Open for SeriesStore {
     fn open(address: &str, options: &[(&str, &str)]) -> Result<SeriesStore, Error> {
         let options: SeriesOptions = options::parse(options)?;
         let loading = &options.loading;
+        let (store, file) = open_store(address, Some(loading.timeout))?;
         let builder = Series::builder()
-            .store(&open_store(address, Some(loading.timeout))?)
+            .store(&store)
             .max_wait(loading.max_wait)
             .ahead(loading.ahead)
             .refresh(loading.refresh)
             .loads(loading.loads)
             .shutdown_deadline(loading.shutdown_deadline);
-        Ok(SeriesStore { series: builder.build()?, used: Arc::default() })
+        let place = Place::Opened { series: builder.build()?, address: address.into(), file };
+        Ok(SeriesStore { place, used: Arc::default() })
     }
 }
 
 impl Close for SeriesStore {
     fn close(&self) -> Result<(), Error> {
-        Ok(self.series.clone().shutdown()?)
+        if let Place::Opened { series, file, .. } = &self.place {
+            series.clone().shutdown()?;
+            file.close();
+        }
+        Ok(())
     }
 }
 
 impl SeriesStore {
+    /// Series that are counted in the program's transactions, by which they are read as well. No
+    /// store is open, so there are no others.
+    #[must_use]
+    pub fn in_transactions() -> SeriesStore {
+        SeriesStore { place: Place::Transactions(GaplessSeries::new()), used: Arc::default() }
+    }
+
     /// Creates a series, or finds one that is as it is asked for.
     ///
     /// # Errors
@@ -123,7 +149,8 @@ impl SeriesStore {
             SeriesDefinition::new(pattern).map_err(|error| Error::argument(with_causes(&error)))?;
         let definition = options.series.complete(definition);
         let definition = definition.map_err(|error| Error::argument(with_causes(&error)))?;
-        self.series.create(name, definition).map_err(about_series)?;
+        let series = self.opened("create a series")?;
+        series.create(name, definition).map_err(about_series)?;
         Ok(())
     }
 
@@ -184,19 +211,117 @@ impl SeriesStore {
         }
     }
 
+    /// Begins to count the next number of a gapless series in the program's transaction. Where its
+    /// driver does not say that one `has_begun`, the database is asked.
+    ///
+    /// # Errors
+    /// As [`next`](SeriesStore::next), or the database is another than that of the series.
+    pub fn count_in(
+        &self,
+        name: &str,
+        scope: Option<&str>,
+        date: Option<&str>,
+        dialect: Dialect,
+        has_begun: bool,
+    ) -> Result<Counting, Error> {
+        let (date, transaction) = (date.map(day).transpose()?, Transaction { dialect, has_begun });
+        match &self.place {
+            Place::Opened { address, .. } => {
+                check_dialect(address, dialect)?;
+                Ok(Counting::of_opened(self.get(name, scope)?, date, transaction))
+            }
+            Place::Transactions(series) => {
+                let series = unopened(series, name, scope)?;
+                Ok(Counting::of_unopened(series, date, transaction))
+            }
+        }
+    }
+
+    /// Whether [`count_in`](SeriesStore::count_in) asks the store first.
+    #[must_use]
+    pub fn asks_store(&self, name: &str) -> bool {
+        matches!(self.place, Place::Opened { .. }) && self.used(name).is_none()
+    }
+
+    /// Begins to read a series by the program's transaction, for [`parse`](SeriesStore::parse) and
+    /// [`format`](SeriesStore::format). `None` where a store is open, which they ask.
+    #[must_use]
+    pub fn read_in(&self, name: &str, dialect: Dialect) -> Option<Reading> {
+        match &self.place {
+            Place::Opened { .. } => None,
+            Place::Transactions(series) => Some(Reading::of(series.get(name), dialect)),
+        }
+    }
+
     /// Reads a number of the series.
     ///
     /// # Errors
     /// The text is no number of the series, or the store cannot be used.
     pub fn parse(&self, name: &str, text: &str) -> Result<ReadNumber, Error> {
-        // Asks the store, because another process may have changed the pattern.
-        let series = self.series.get(name).map_err(about_series)?;
-        let parsed = series.parse(text).map_err(|error| Error::argument(with_causes(&error)))?;
+        let parsed = match &self.place {
+            // Asks the store, because another process may have changed the pattern.
+            Place::Opened { series, .. } => series.get(name).map_err(about_series)?.parse(text),
+            Place::Transactions(series) => {
+                series.get(name).parse(text).ok_or_else(|| unread(name))?
+            }
+        };
+        let parsed: Parsed = parsed.map_err(|error| Error::argument(with_causes(&error)))?;
         Ok(ReadNumber {
             value: parsed.value(),
             period: parsed.period(),
             scope: parsed.scope().map(str::to_owned),
         })
+    }
+
+    /// The text of a number of the series: of a `scope`, and of the period of a `date` instead of
+    /// today's, as [`next`](SeriesStore::next) writes it.
+    ///
+    /// # Errors
+    /// No number of the series is like that, or the store cannot be used.
+    pub fn format(
+        &self,
+        name: &str,
+        number: u64,
+        scope: Option<&str>,
+        date: Option<&str>,
+    ) -> Result<String, Error> {
+        let date = date.map(day).transpose()?;
+        let text = match &self.place {
+            Place::Opened { series, .. } => {
+                let series = series.get(name).map_err(about_series)?;
+                let series = OneSeries(series).of_scope(scope)?;
+                match date {
+                    Some(date) => series.format_for(date, number),
+                    None => series.format(number),
+                }
+            }
+            Place::Transactions(series) => {
+                let series = unopened(series, name, scope)?;
+                series.format(date, number).ok_or_else(|| unread(name))?
+            }
+        };
+        text.map_err(about_series)
+    }
+
+    /// Gives a series a wider number at once, in which nothing but the number is another: the way
+    /// on where a period has given all its numbers.
+    ///
+    /// # Errors
+    /// More than the number would be another, or the store cannot be used.
+    pub fn widen(&self, name: &str, pattern: &str) -> Result<(), Error> {
+        let series = self.opened("widen a series")?;
+        let series_of_name = series.get(name).map_err(about_series)?;
+        let (record, present) =
+            (series_of_name.record().map_err(about_series)?, series_of_name.pattern());
+        // A version of later days may be there already.
+        let is_present = |version: &&SeriesVersion| *version.definition.pattern() == present;
+        let version = record.versions.iter().rev().find(is_present);
+        let definition = version.unwrap_or_else(|| record.newest()).definition.clone();
+        let wider = definition
+            .with_pattern(pattern)
+            .map_err(|error| Error::argument(with_causes(&error)))?;
+        series.widen(name, wider).map_err(about_series)?;
+        Ok(())
     }
 
     /// The state of a series and of a scope of it, as a JSON object.
@@ -208,11 +333,25 @@ impl SeriesStore {
         Ok(status::series(name, scope, &series.status()))
     }
 
+    /// The series in the store that is open. `what` needs one.
+    fn opened(&self, what: &str) -> Result<&Series, Error> {
+        match &self.place {
+            Place::Opened { series, .. } => Ok(series),
+            Place::Transactions(_) => {
+                let message = format!(
+                    "to {what} needs a store, and these series are counted in transactions alone: \
+                     open the series of a store, or use the tool uidring series"
+                );
+                Err(Error { kind: Kind::Refused, message })
+            }
+        }
+    }
+
     fn get(&self, name: &str, scope: Option<&str>) -> Result<SeriesGenerator, Error> {
         if let Some(series) = self.used.load().get(name) {
             return series.of_scope(scope);
         }
-        let series = OneSeries(self.series.get(name).map_err(about_series)?);
+        let series = OneSeries(self.opened("take a number")?.get(name).map_err(about_series)?);
         self.used.rcu(|used| {
             let mut used = BTreeMap::clone(used);
             used.insert(name.into(), series.clone());
@@ -233,15 +372,76 @@ impl OneSeries {
     }
 
     fn of_scope(&self, scope: Option<&str>) -> Result<SeriesGenerator, Error> {
-        match scope {
-            // A variable that was never set: the numbers of the series itself are not meant.
-            Some("") => Err(Error::argument(
-                "a scope is not empty: name one, or none where the series has no scopes",
-            )),
-            Some(scope) => Ok(self.0.scope(scope)),
-            None => Ok(self.0.clone()),
-        }
+        Ok(match named(scope)? {
+            Some(scope) => self.0.scope(scope),
+            None => self.0.clone(),
+        })
     }
+}
+
+/// The scope, if one is named.
+fn named(scope: Option<&str>) -> Result<Option<&str>, Error> {
+    // A variable that was never set: the numbers of the series itself are not meant.
+    if scope == Some("") {
+        let problem = "a scope is not empty: name one, or none where the series has no scopes";
+        return Err(Error::argument(problem));
+    }
+    Ok(scope)
+}
+
+fn unopened(
+    series: &GaplessSeries,
+    name: &str,
+    scope: Option<&str>,
+) -> Result<GaplessGenerator, Error> {
+    let series = series.get(name);
+    Ok(match named(scope)? {
+        Some(scope) => series.scope(scope),
+        None => series,
+    })
+}
+
+/// No transaction has read the series.
+fn unread(name: &str) -> Error {
+    Error::argument(format!(
+        "this process has not read the series {name:?} yet: count a number of it first, or read it \
+         by a transaction"
+    ))
+}
+
+/// The kind of database that a binding names: `sqlite`, `postgres` or `mysql`.
+///
+/// # Errors
+/// There is no such kind.
+pub fn dialect(name: &str) -> Result<Dialect, Error> {
+    match name {
+        "sqlite" => Ok(Dialect::Sqlite),
+        "postgres" => Ok(Dialect::Postgres),
+        "mysql" => Ok(Dialect::MySql),
+        other => Err(Error::argument(format!(
+            "there is no kind of database {other:?}: there are sqlite, postgres and mysql"
+        ))),
+    }
+}
+
+/// Fails where the series at `address` are in another kind of database, or in a file that the
+/// program must not open beside the library.
+fn check_dialect(address: &str, dialect: Dialect) -> Result<(), Error> {
+    let shown = without_passwords(address);
+    if path_of(address).is_some() {
+        if dialect == Dialect::Sqlite {
+            return Err(files::two_copies(&shown));
+        }
+    } else if address.starts_with("postgres") == (dialect == Dialect::Postgres)
+        && address.starts_with("mysql") == (dialect == Dialect::MySql)
+    {
+        return Ok(());
+    }
+    let message = format!(
+        "the transaction is in a database of {dialect:?}, and the series are those of {shown}: \
+         make the transaction there, or keep the series in the database of the documents"
+    );
+    Err(Error { kind: Kind::Refused, message })
 }
 
 /// The error, about series.
@@ -295,7 +495,7 @@ mod tests {
         let status: serde_json::Value =
             serde_json::from_str(&again.status("inv", None).unwrap()).unwrap();
         assert_eq!((&status["full"], &status["tight"][0]["last"]), (&1.into(), &99.into()));
-        again.series.widen("inv", SeriesDefinition::new("I{n:3}").unwrap()).unwrap();
+        again.widen("inv", "I{n:3}").unwrap();
         assert_eq!(again.next("inv", None, None).unwrap().as_str(), "I100");
         for series in [&open(), &series] {
             assert!(series.next("inv", None, None).unwrap().value() > 100);

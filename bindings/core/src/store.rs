@@ -1,10 +1,13 @@
 //! What a program opens by the address of a store, and closes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwapOption;
 use uidring::{Audience, Store};
 
 use crate::error::Error;
+use crate::files::OurFile;
 
 /// What a program opens by the address of a store.
 pub trait Open: Send + Sync + Sized + 'static {
@@ -27,13 +30,29 @@ pub trait Close: Send + Sync + 'static {
     fn close(&self) -> Result<(), Error>;
 }
 
-/// The store at `address`.
-pub(crate) fn open_store(address: &str, timeout: Option<Duration>) -> Result<Store, Error> {
+/// The store at `address`, and what says that its file is open, until it is closed.
+pub(crate) fn open_store(
+    address: &str,
+    timeout: Option<Duration>,
+) -> Result<(Store, OpenFile), Error> {
     // What errors say of options is then said as a binding has them.
     Audience::Binding.set();
     let store = Store::open(address)?;
-    Ok(match timeout {
+    let file = store.file().map(OurFile::open).transpose()?;
+    let store = match timeout {
         Some(timeout) => store.with_timeout(timeout),
         None => store,
-    })
+    };
+    Ok((store, OpenFile(Arc::new(ArcSwapOption::from(file.map(Arc::new))))))
+}
+
+/// The file of a store, if it has one, for as long as it is open. Clones are of one opening.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OpenFile(Arc<ArcSwapOption<OurFile>>);
+
+impl OpenFile {
+    /// The store was closed.
+    pub(crate) fn close(&self) {
+        self.0.store(None);
+    }
 }

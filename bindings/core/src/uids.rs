@@ -17,13 +17,14 @@ use crate::error::Error;
 use crate::options::{self, UidOptions};
 use crate::source::{Claimed, Source, fill, tried};
 use crate::status;
-use crate::store::{Close, Open, open_store};
+use crate::store::{Close, Open, OpenFile, open_store};
 
 /// A generator of time-ordered ids. Clones are cheap, and each is a handle of the same.
 #[derive(Clone, Debug)]
 pub struct Uids {
     generator: UidGenerator,
     is_closed: Arc<AtomicBool>,
+    file: OpenFile,
 }
 
 /// What a UID holds.
@@ -49,13 +50,14 @@ impl Open for Uids {
         let asked = asked_layout(&options)?;
         let asked_well = options.generator.check_requested(asked);
         asked_well.map_err(|problem| Error::argument(options::about_uid_options(problem)))?;
-        let store = open_store(address, options.timeout)?;
+        let (store, file) = open_store(address, options.timeout)?;
         // Before a file is made for it.
         if asked.is_some() || store.file().is_some_and(|file| !file.exists()) {
             check_build(builder(&options), asked.unwrap_or_default())?;
         }
         let registry = store.registry_with((&options.generator.registry_config()).into())?;
-        Ok(Uids::of(with_registry(builder(&options), registry, asked).build()?))
+        let generator = with_registry(builder(&options), registry, asked).build()?;
+        Ok(Uids { file, ..Uids::of(generator) })
     }
 }
 
@@ -63,7 +65,9 @@ impl Close for Uids {
     fn close(&self) -> Result<(), Error> {
         // ORDERING: as in `worker_id`.
         self.is_closed.store(true, Ordering::Relaxed);
-        Ok(self.generator.clone().shutdown()?)
+        self.generator.clone().shutdown()?;
+        self.file.close();
+        Ok(())
     }
 }
 
@@ -143,7 +147,7 @@ impl Uids {
     }
 
     fn of(generator: UidGenerator) -> Uids {
-        Uids { generator, is_closed: Arc::default() }
+        Uids { generator, is_closed: Arc::default(), file: OpenFile::default() }
     }
 
     /// Decodes a UID of this generator's layout.

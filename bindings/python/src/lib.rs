@@ -12,6 +12,7 @@
 mod buffer;
 mod cached;
 mod convert;
+mod counting;
 mod ending;
 mod errors;
 mod events;
@@ -41,6 +42,12 @@ fn _options(call: &str) -> PyResult<Vec<String>> {
     Ok(options_of(list).into_iter().map(|(name, _)| name).collect())
 }
 
+/// Whether another transaction may not meet the error to which a driver gave this code.
+#[pyfunction]
+fn _is_transient(py: Python<'_>, database: &str, code: &str) -> PyResult<bool> {
+    Ok(counting::dialect_of(py, database)?.is_transient(code))
+}
+
 /// The kinds of errors, for the tests that each has its exception.
 #[pyfunction]
 fn _kinds() -> Vec<String> {
@@ -54,6 +61,7 @@ fn _uidring(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<segments::Segments>()?;
     module.add_class::<segments::Tag>()?;
     module.add_class::<series::Series>()?;
+    module.add_class::<counting::Work>()?;
     module.add_class::<masked::Masked>()?;
     module.add_class::<masked::Opaque>()?;
     module.add_function(wrap_pyfunction!(ending::_end, module)?)?;
@@ -63,5 +71,6 @@ fn _uidring(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(events::_wait_for_event, module)?)?;
     module.add_function(wrap_pyfunction!(events::_wake, module)?)?;
     module.add_function(wrap_pyfunction!(_options, module)?)?;
+    module.add_function(wrap_pyfunction!(_is_transient, module)?)?;
     module.add_function(wrap_pyfunction!(_kinds, module)?)
 }

@@ -7,6 +7,7 @@ use pyo3::types::{PyDict, PyList, PyString};
 use uidring_bindings::{OneSeries, SeriesNumber, SeriesStore};
 
 use crate::convert;
+use crate::counting::{Work, dialect_of};
 use crate::errors::detached;
 use crate::handle::{self, Handle};
 use crate::series_numbers::SeriesNumbers;
@@ -77,6 +78,17 @@ impl Series {
     ) -> PyResult<Bound<'py, Series>> {
         let used = PyDict::new(address.py()).unbind();
         handle::open(address, options, |store| Series { store, used })
+    }
+
+    /// Series that are counted in your own transactions, by `next_in`, and read by them. No store
+    /// is open, so there is nothing to close, and a forked process goes on with it.
+    ///
+    /// >>> import uidring
+    /// >>> invoices = uidring.Series.in_transactions()
+    #[staticmethod]
+    fn in_transactions(py: Python<'_>) -> PyResult<Bound<'_, Series>> {
+        let (store, used) = (SeriesStore::in_transactions(), PyDict::new(py).unbind());
+        Bound::new(py, Series { store: Handle::new(store), used })
     }
 
     /// Creates a series, or finds one that is as it is asked for.
@@ -159,6 +171,29 @@ impl Series {
         numbers.read(&text, &read)
     }
 
+    /// The text of a number of the series, as `next` writes it: of a `scope`, and of the period of
+    /// a `date` instead of today's.
+    #[pyo3(signature = (name, number, scope=None, date=None))]
+    fn format(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        number: &Bound<'_, PyAny>,
+        scope: Option<&str>,
+        date: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<String> {
+        let number = convert::to_u64(number, "a number of a series is 0 or more")?;
+        let date = convert::date(date)?;
+        detached(py, || self.store.format(name, number, scope, date.as_deref()))
+    }
+
+    /// Gives a series a wider number at once: the way on where a period has given all its numbers.
+    /// The pattern is as it was, but for the number.
+    #[pyo3(signature = (name, pattern))]
+    fn widen(&self, py: Python<'_>, name: &str, pattern: &str) -> PyResult<()> {
+        detached(py, || self.store.widen(name, pattern))
+    }
+
     /// The state of a series, and of a scope of it. Lengths are in milliseconds.
     #[pyo3(signature = (name, scope=None))]
     fn status<'py>(
@@ -183,6 +218,41 @@ impl Series {
     #[pyo3(signature = (*_exception))]
     fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<()> {
         self.close(py)
+    }
+
+    /// Begins to count in a transaction that `has_begun`, of a driver that writes `places` so.
+    fn _count_in(
+        &self,
+        name: &Bound<'_, PyString>,
+        scope: Option<&Bound<'_, PyString>>,
+        date: Option<&Bound<'_, PyAny>>,
+        database: &str,
+        places: &str,
+        has_begun: bool,
+    ) -> PyResult<Work> {
+        let py = name.py();
+        let (date, dialect) = (convert::date(date)?, dialect_of(py, database)?);
+        let (name, of) = (name.to_cow()?, borrowed(scope)?);
+        let count =
+            || self.store.count_in(&name, of.as_deref(), date.as_deref(), dialect, has_begun);
+        Ok(Work::count(detached(py, count)?, places, scope))
+    }
+
+    /// Whether `_count_in` asks the store first.
+    fn _asks_store(&self, name: &str) -> bool {
+        self.store.asks_store(name)
+    }
+
+    /// Begins to read a series by a transaction. `None` where its store is open.
+    fn _read_in(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        database: &str,
+        places: &str,
+    ) -> PyResult<Option<Work>> {
+        let reading = self.store.read_in(name, dialect_of(py, database)?);
+        Ok(reading.map(|reading| Work::read(reading, places)))
     }
 
     fn __repr__(&self) -> &'static str {

@@ -146,6 +146,15 @@ def series(db: Path) -> List[Case]:
         (TypeError, "", "Series.next_many", lambda: ours.next_many("orders", None)),
         (INVALID, "", "Series.parse", lambda: ours.parse("orders", "")),
         (TypeError, "", "Series.parse", lambda: ours.parse("orders", None)),
+        (INVALID, "not -1", "Series.format", lambda: ours.format("orders", -1)),
+        (INVALID, "9999", "Series.format", lambda: ours.format("orders", 10_000)),
+        (TypeError, "", "Series.format", lambda: ours.format("orders", None)),
+        (INVALID, "pattern", "Series.widen", lambda: ours.widen("orders", "")),
+        (REFUSED, "is not SO", "Series.widen", lambda: ours.widen("orders", "SO{yyyy}-{n:3}")),
+        (TypeError, "", "Series.widen", lambda: ours.widen("orders", None)),
+        (TypeError, "NoneType", "Series.next_in", lambda: ours.next_in(None, "orders")),
+        (TypeError, "NoneType", "Series.read_in", lambda: ours.read_in(None, "orders")),
+        (None, "", "Series.in_transactions", Series.in_transactions),
         (TypeError, "", "Series.status", lambda: ours.status(None)),
         (None, "'state': 'running'", "Series.status", lambda: str(ours.status("orders"))),
         (CLOSED, said, "Series.create", lambda: closed.create("late", "T-{n}")),
@@ -155,6 +164,8 @@ def series(db: Path) -> List[Case]:
         (CLOSED, said, "Series.next", lambda: closed.next("late")),
         (CLOSED, said, "Series.next_many", lambda: closed.next_many("orders", 1)),
         (CLOSED, said, "Series.next_many", lambda: closed.next_many("orders", 1, date=day)),
+        (CLOSED, said, "Series.format", lambda: closed.format("orders", 1)),
+        (CLOSED, said, "Series.widen", lambda: closed.widen("orders", "SO{yyyy}-{n:5}")),
         (CLOSED, said, "Series.parse", lambda: closed.parse("orders", "SO2026-0001")),
         (None, "'state': 'closed'", "Series.status", lambda: str(closed.status("orders"))),
         (None, said, "Series.status", lambda: closed.status("orders")["obstacle"]),
@@ -218,9 +229,9 @@ def test_each_call_tells_what_is_wrong(db: Path) -> None:
         assert "1844674407370955" not in str(raised.value), name
     called = {name for _, _, name, _ in cases}
     #: Those of asyncio are `take` and `next` in a thread, and contexts are `close`.
-    left_out = {"take_async", "next_async"}
+    left_out = {"take_async", "next_async", "next_in_async"}
     for kept in [UidGenerator, Segments, uidring.Tag, Series, Masked, Opaque]:
         for name in vars(kept):
             if not name.startswith("_") and name not in left_out:
                 assert f"{kept.__name__}.{name}" in called, "a call is missing here"
-    assert len(cases) == 138
+    assert len(cases) == 149

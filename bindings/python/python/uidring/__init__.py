@@ -25,6 +25,7 @@ from ._errors import (
     UidringError,
     UnavailableError,
 )
+from ._transactions import is_transient
 from ._uidring import Masked, Opaque, Segments, Series, Tag, UidGenerator, __version__
 from ._values import Parts, SeriesNumber
 
@@ -45,4 +46,5 @@ __all__ = [
     "UidringError",
     "UnavailableError",
     "__version__",
+    "is_transient",
 ]

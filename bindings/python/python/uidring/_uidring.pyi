@@ -17,6 +17,7 @@ __all__ = [
     "Segments",
     "Tag",
     "Series",
+    "Work",
     "Masked",
     "Opaque",
     "_end",
@@ -26,6 +27,7 @@ __all__ = [
     "_wait_for_event",
     "_wake",
     "_options",
+    "_is_transient",
     "_kinds",
 ]
 
@@ -142,6 +144,8 @@ class Tag:
 class Series(_Closes):
     @staticmethod
     def open(address: _Address, **options: Unpack[_LoadOptions]) -> Series: ...
+    @staticmethod
+    def in_transactions() -> Series: ...
     def create(self, name: str, pattern: str, **options: Unpack[_NewSeriesOptions]) -> None: ...
     def next(
         self, name: str, scope: Optional[str] = None, date: Union[Date, str, None] = None
@@ -158,7 +162,46 @@ class Series(_Closes):
     ) -> List[SeriesNumber]: ...
     def parse(self, name: str, text: str) -> SeriesNumber: ...
     def status(self, name: str, scope: Optional[str] = None) -> Dict[str, Any]: ...
+    def next_in(
+        self,
+        transaction: object,
+        name: str,
+        scope: Optional[str] = None,
+        date: Union[Date, str, None] = None,
+    ) -> SeriesNumber: ...
+    async def next_in_async(
+        self,
+        transaction: object,
+        name: str,
+        scope: Optional[str] = None,
+        date: Union[Date, str, None] = None,
+    ) -> SeriesNumber: ...
+    def read_in(self, transaction: object, name: str) -> None: ...
+    def format(
+        self,
+        name: str,
+        number: int,
+        scope: Optional[str] = None,
+        date: Union[Date, str, None] = None,
+    ) -> str: ...
+    def widen(self, name: str, pattern: str) -> None: ...
     def _next_at_once(self, name: str, scope: Optional[str]) -> Optional[SeriesNumber]: ...
+    def _count_in(
+        self,
+        name: str,
+        scope: Optional[str],
+        date: Union[Date, str, None],
+        database: str,
+        places: str,
+        has_begun: bool,
+    ) -> Work: ...
+    def _asks_store(self, name: str) -> bool: ...
+    def _read_in(self, name: str, database: str, places: str) -> Optional[Work]: ...
+
+@final
+class Work:
+    def step(self, rows: Optional[Iterable[Iterable[Any]]], /) -> Any: ...
+    def fail(self, text: str, /) -> Any: ...
 
 @final
 class Masked(_Closes):
@@ -180,4 +223,5 @@ def _take_event() -> Optional[Tuple[int, str, str, Dict[str, Any]]]: ...
 def _wait_for_event() -> None: ...
 def _wake() -> None: ...
 def _options(call: str) -> List[str]: ...
+def _is_transient(database: str, code: str) -> bool: ...
 def _kinds() -> List[str]: ...
