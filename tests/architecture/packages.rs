@@ -44,7 +44,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
     ModuleOrder {
         root: "bindings/c/src",
         folder: "calls",
-        modules: &["mod", "events", "generator", "masked", "segments", "series"],
+        modules: &["mod", "events", "generator", "masked", "segments", "series", "transactions"],
     },
     ModuleOrder {
         root: "bindings/java/native",
@@ -58,6 +58,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
             "events",
             "masked",
             "packed",
+            "counting",
             "series",
             "takes",
             "uids",

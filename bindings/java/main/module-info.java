@@ -2,6 +2,8 @@
 module io.uidring {
     // For what a close says while the program ends.
     requires static java.logging;
+    // For the connections that gapless numbers are counted on.
+    requires static transitive java.sql;
 
     exports io.uidring;
 }

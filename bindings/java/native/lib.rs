@@ -8,6 +8,7 @@
 // Java calls functions with raw pointers, and hands back the addresses that it was given.
 #![allow(unsafe_code)]
 
+mod counting;
 mod errors;
 mod events;
 #[cfg(feature = "for-tests")]
@@ -69,6 +70,7 @@ fn register(env: &mut Env<'_>) -> Result<(), JniError> {
     register_with("Native", &uids::methods(), env)?;
     register_with("Native", &numbers::methods(), env)?;
     register_with("Native", &series::methods(), env)?;
+    register_with("Native", &counting::methods(), env)?;
     register_with("Native", &masked::methods(), env)?;
     register_with("Native", &events::methods(), env)?;
     register_with("Native", &waits::methods(), env)?;

@@ -13,7 +13,7 @@ use crate::methods::Method;
 use crate::packed::{pack, pack_all};
 use crate::texts::{JStrings, Options, Short, optional, strings, text};
 
-pub(crate) fn methods() -> [Method; 9] {
+pub(crate) fn methods() -> [Method; 11] {
     [
         Method(
             "openSeries",
@@ -42,6 +42,12 @@ pub(crate) fn methods() -> [Method; 9] {
             "(JLjava/lang/String;Ljava/lang/String;)[Ljava/lang/String;",
             parse as *mut c_void,
         ),
+        Method(
+            "format",
+            "(JLjava/lang/String;JLjava/lang/String;Ljava/lang/String;)Ljava/lang/String;",
+            format as *mut c_void,
+        ),
+        Method("widen", "(JLjava/lang/String;Ljava/lang/String;)V", widen as *mut c_void),
         Method(
             "seriesStatus",
             "(JLjava/lang/String;Ljava/lang/String;)Ljava/lang/String;",
@@ -151,6 +157,39 @@ extern "system" fn parse<'local>(
         let (value, period) = (read.value.to_string(), PeriodText::of(read.period));
         Ok(strings(env, &[Some(&value), Some(period.as_str()), read.scope.as_deref()])?)
     })
+}
+
+extern "system" fn format<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+    name: JString<'local>,
+    number: jlong,
+    scope: JString<'local>,
+    date: JString<'local>,
+) -> JString<'local> {
+    // SAFETY: as in `create`.
+    let series = unsafe { value::<SeriesStore>(handle) };
+    call(&mut env, |env| {
+        let (scope, date) = (optional(env, &scope)?, optional(env, &date)?);
+        let number = u64::try_from(number)
+            .map_err(|_| Error::argument(format!("a number is not negative, as {number} is")))?;
+        let name = text(env, &name)?;
+        let written = series.format(&name, number, scope.as_deref(), date.as_deref())?;
+        Ok(env.new_string(written)?)
+    })
+}
+
+extern "system" fn widen<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+    name: JString<'local>,
+    pattern: JString<'local>,
+) {
+    // SAFETY: as in `create`.
+    let series = unsafe { value::<SeriesStore>(handle) };
+    call(&mut env, |env| Ok(series.widen(&text(env, &name)?, &text(env, &pattern)?)?));
 }
 
 extern "system" fn status<'local>(

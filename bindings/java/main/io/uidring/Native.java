@@ -129,6 +129,30 @@ final class Native {
     /** The value, the period and the scope of a number. */
     static native String[] parse(long handle, String name, String text);
 
+    static native String format(long handle, String name, long number, String scope, String date);
+
+    static native void widen(long handle, String name, String pattern);
+
+    static native long seriesInTransactions();
+
+    /** Begins to count in a transaction. Returns a handle for {@link #step}. */
+    static native long countIn(
+            long handle, String name, String scope, String date, String database);
+
+    /** Begins to read a series. Returns a handle for {@link #step}, or 0 if its store is open. */
+    static native long readIn(long handle, String name, String database);
+
+    /**
+     * Goes on with the columns of the rows of the last statement, one after another, at first with
+     * null.
+     *
+     * @return a statement and its values, numbers after an {@code i} and texts after a {@code t};
+     *     or the result after a null: the text, the value and the period of a number
+     */
+    static native String[] step(long work, String[] rows, int columns);
+
+    static native boolean isTransient(String database, String code);
+
     static native String seriesStatus(long handle, String name, String scope);
 
     static native void closeSeries(long handle);

@@ -1,6 +1,7 @@
 package io.uidring;
 
 import java.lang.ref.Reference;
+import java.sql.Connection;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,8 +22,8 @@ import java.util.concurrent.ConcurrentHashMap;
  * }</pre>
  *
  * <p>Open one per process, and share it between all threads. A number may be missing where a
- * process is killed. Numbers without any gap have to be counted in the transaction that inserts the
- * row, which this class cannot do.
+ * process is killed. Numbers without any gap are counted in the transaction that inserts the row,
+ * by {@link #nextIn(Connection, String)}.
  */
 public final class Series implements AutoCloseable {
     private final long handle;
@@ -80,6 +81,16 @@ public final class Series implements AutoCloseable {
     private static Series openWith(String address, String[] options) {
         Objects.requireNonNull(address, "the address is null");
         return Events.opening(() -> new Series(Native.openSeries(address, options)));
+    }
+
+    /**
+     * Series that are counted in your own transactions, by {@link #nextIn(Connection, String)}, and
+     * read by them. No store is open, so there are no other numbers, and nothing to close.
+     *
+     * @return series, one for each database
+     */
+    public static Series inTransactions() {
+        return Events.opening(() -> new Series(Native.seriesInTransactions()));
     }
 
     /**
@@ -193,6 +204,123 @@ public final class Series implements AutoCloseable {
                 numbers.add(packed.next());
             }
             return numbers;
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Counts the next number of a gapless series in your own transaction.
+     *
+     * @param connection as for {@link #nextIn(Connection, String, String, LocalDate)}
+     * @param name the name of the series
+     * @return a number that is yours if the transaction commits
+     * @throws UidringException as {@link #nextIn(Connection, String, String, LocalDate)}
+     */
+    public SeriesNumber nextIn(Connection connection, String name) {
+        return nextIn(connection, name, null, null);
+    }
+
+    /**
+     * Counts the next number of a scope in your own transaction.
+     *
+     * @param connection as for {@link #nextIn(Connection, String, String, LocalDate)}
+     * @param name the name of the series
+     * @param scope as for {@link #next(String, String, LocalDate)}
+     * @return a number that is yours if the transaction commits
+     * @throws UidringException as {@link #nextIn(Connection, String, String, LocalDate)}
+     */
+    public SeriesNumber nextIn(Connection connection, String name, String scope) {
+        return nextIn(connection, name, scope, null);
+    }
+
+    /**
+     * Counts the next number of a gapless series in your own transaction, that of the document
+     * which has the number: both are stored, or neither is. Until it ends, all others that count in
+     * the same period and scope wait.
+     *
+     * <p>Roll the transaction back after an exception. In a transaction of Spring's, the connection
+     * is that of {@code DataSourceUtils.getConnection(dataSource)}.
+     *
+     * @param connection a connection to PostgreSQL, MySQL, MariaDB or SQLite that is not in
+     *     auto-commit mode
+     * @param name the name of the series
+     * @param scope as for {@link #next(String, String, LocalDate)}
+     * @param date as for {@link #next(String, String, LocalDate)}
+     * @return a number that is yours if the transaction commits
+     * @throws InvalidArgumentException if there is no such date, or no text is a scope like that
+     * @throws UnavailableException if another transaction may count, as after a deadlock; what the
+     *     driver threw is the cause
+     * @throws RefusedException if the connection is in auto-commit mode or to another database, the
+     *     series is not there or full, or the driver threw what is then the cause
+     * @throws ClosedException after a {@link #close}
+     */
+    public SeriesNumber nextIn(Connection connection, String name, String scope, LocalDate date) {
+        Objects.requireNonNull(connection, "the connection is null");
+        Objects.requireNonNull(name, "the name of the series is null");
+        try {
+            return new Transactions(connection).next(handle, name, scope, text(date));
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Reads a series by your own connection, for {@link #parse} and {@link #format}, which know it
+     * from then on. Only series that were opened by {@link #inTransactions} need it, before they
+     * have counted a number.
+     *
+     * @param connection as for {@link #nextIn(Connection, String, String, LocalDate)}, in any mode
+     * @param name the name of the series
+     * @throws RefusedException if the database has no such series
+     * @throws UidringException as {@link #nextIn(Connection, String, String, LocalDate)}
+     */
+    public void readIn(Connection connection, String name) {
+        Objects.requireNonNull(connection, "the connection is null");
+        Objects.requireNonNull(name, "the name of the series is null");
+        try {
+            new Transactions(connection).read(handle, name);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * The text of a number, as {@link #next(String, String, LocalDate)} writes it.
+     *
+     * @param name the name of the series
+     * @param number the number itself, counted from the first of its period
+     * @param scope as for {@link #next(String, String, LocalDate)}
+     * @param date as for {@link #next(String, String, LocalDate)}
+     * @return the text that people see
+     * @throws InvalidArgumentException if no number of the series is like that
+     * @throws RefusedException if the store has no such series
+     * @throws UnavailableException if the store cannot be reached
+     */
+    public String format(String name, long number, String scope, LocalDate date) {
+        Objects.requireNonNull(name, "the name of the series is null");
+        try {
+            String day = text(date);
+            return Waits.apart(() -> Native.format(handle, name, number, scope, day));
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Gives a series a wider number at once: the way on where a period has given all its numbers.
+     *
+     * @param name the name of the series
+     * @param pattern the pattern as it was, but for the number
+     * @throws InvalidArgumentException if there is no such pattern
+     * @throws RefusedException if more than the number would be another
+     * @throws UnavailableException if the store cannot be reached
+     */
+    public void widen(String name, String pattern) {
+        Objects.requireNonNull(name, "the name of the series is null");
+        Objects.requireNonNull(pattern, "the pattern is null");
+        try {
+            Waits.apart(() -> Native.widen(handle, name, pattern));
         } finally {
             Reference.reachabilityFence(this);
         }

@@ -97,7 +97,7 @@ final class EveryCallTest {
         }
         all.addAll(List.of("Masked", "Opaque"));
         assertEquals(all, called, "a call is missing here");
-        assertEquals(162, cases);
+        assertEquals(173, cases);
     }
 
     private interface Open {
@@ -243,6 +243,15 @@ final class EveryCallTest {
         isNull(name, "Series.parse", () -> series.parse(null, "SO2026-0001"));
         isNull("the number is null", "Series.parse", () -> series.parse("orders", null));
         wrong("", "Series.parse", () -> series.parse("orders", ""));
+        isNull(name, "Series.format", () -> series.format(null, 1, null, null));
+        wrong("-1", "Series.format", () -> series.format("orders", -1, null, null));
+        wrong("9999", "Series.format", () -> series.format("orders", 10_000, null, null));
+        isNull(name, "Series.widen", () -> series.widen(null, "SO{yyyy}-{n:5}"));
+        isNull("the pattern is null", "Series.widen", () -> series.widen("orders", null));
+        wrong("pattern", "Series.widen", () -> series.widen("orders", ""));
+        isNull("the connection is null", "Series.nextIn", () -> series.nextIn(null, "orders"));
+        isNull("the connection is null", "Series.readIn", () -> series.readIn(null, "orders"));
+        works("Series.inTransactions", () -> Series.inTransactions().close());
         isNull(name, "Series.status", () -> series.status(null, null));
         works("Series.next", () -> series.next("orders"));
         works("Series.status", () -> assertTrue(
@@ -257,6 +266,8 @@ final class EveryCallTest {
         closed(said, "Series.next", () -> series.next("late"));
         closed(said, "Series.nextMany", () -> series.nextMany("orders", 1, null, null));
         closed(said, "Series.nextMany", () -> series.nextMany("orders", 1, null, day));
+        closed(said, "Series.format", () -> series.format("orders", 1, null, null));
+        closed(said, "Series.widen", () -> series.widen("orders", "SO{yyyy}-{n:5}"));
         closed(said, "Series.parse", () -> series.parse("orders", "SO2026-0001"));
         works("Series.status", () -> {
             String status = series.status("orders", null);
