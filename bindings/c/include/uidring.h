@@ -97,6 +97,29 @@ typedef enum {
 } uidring_level;
 
 /**
+ * The kinds of databases.
+ */
+typedef enum {
+  /**
+   * SQLite. The places of values in a statement are `?`.
+   */
+  UIDRING_SQLITE = 1,
+  /**
+   * PostgreSQL. The places of values in a statement are `$1`, `$2` and so on.
+   */
+  UIDRING_POSTGRES = 2,
+  /**
+   * MySQL and MariaDB. The places of values in a statement are `?`.
+   */
+  UIDRING_MYSQL = 3,
+} uidring_database;
+
+/**
+ * Where a program puts the rows of a statement.
+ */
+typedef struct uidring_rows uidring_rows;
+
+/**
  * A change of state that operators are told.
  */
 typedef struct {
@@ -215,6 +238,48 @@ typedef struct {
    */
   char text[640];
 } uidring_series_number;
+
+/**
+ * A value in a statement.
+ */
+typedef struct {
+  /**
+   * A text; null for a whole number.
+   */
+  const char *text;
+  /**
+   * The whole number.
+   */
+  int64_t number;
+} uidring_sql_value;
+
+/**
+ * A statement that a program runs.
+ */
+typedef struct {
+  /**
+   * The statement, in the syntax of its kind of database.
+   */
+  const char *sql;
+  /**
+   * The values of its places, in their order.
+   */
+  const uidring_sql_value *values;
+  /**
+   * How many values there are.
+   */
+  size_t count;
+} uidring_statement;
+
+/**
+ * Runs a statement in the program's transaction: as it is, without preparing it, if it has no
+ * values. It adds each row by `uidring_rows_add`, and returns `UIDRING_OK`. Where the database
+ * fails, it hands on what the driver said by `uidring_rows_failed`, and returns
+ * `UIDRING_UNAVAILABLE` if another transaction may succeed, as `uidring_is_transient` says, and
+ * `UIDRING_REFUSED` otherwise. It may be called once more after that. It neither jumps out of the
+ * call, nor closes the series.
+ */
+typedef int (*uidring_run)(void *context, const uidring_statement *statement, uidring_rows *rows);
 
 #ifdef __cplusplus
 extern "C" {
@@ -510,6 +575,34 @@ uidring_code uidring_series_parse(uidring_series series,
                                   uidring_series_number *number);
 
 /**
+ * Writes the text of a number of the series to `buffer`, as `uidring_status` writes the state, and
+ * as `uidring_series_next` writes numbers of this `scope` and `date`.
+ *
+ * `name` is a text that ends with a zero byte, `scope` and `date` are null or such texts, and the
+ * rest is as for `uidring_status`.
+ */
+UIDRING_MUST_USE
+uidring_code uidring_series_format(uidring_series series,
+                                   const char *name,
+                                   uint64_t number,
+                                   const char *scope,
+                                   const char *date,
+                                   char *buffer,
+                                   size_t size,
+                                   size_t *length);
+
+/**
+ * Gives a series a wider number at once: the way on where a period has given all its numbers.
+ * `pattern` is as it was, but for the number.
+ *
+ * `name` and `pattern` are texts that end with a zero byte.
+ */
+UIDRING_MUST_USE
+uidring_code uidring_series_widen(uidring_series series,
+                                  const char *name,
+                                  const char *pattern);
+
+/**
  * Writes the state of a series, and of a scope of it, to `buffer`, as `uidring_status` does.
  * `scope` may be null.
  *
@@ -529,6 +622,75 @@ uidring_code uidring_series_status(uidring_series series,
  * numbers were not given back in time and are lost, and all takes have ended even so.
  */
 uidring_code uidring_series_close(uidring_series series);
+
+/**
+ * Opens series that are counted in the program's transactions alone, by
+ * `uidring_series_next_in`, and read by them. No store is open.
+ *
+ * `series` can be written to.
+ */
+UIDRING_MUST_USE uidring_code uidring_series_in_transactions(uidring_series *series);
+
+/**
+ * Counts the next number of a gapless series in the program's own transaction, that of the
+ * document which has the number: both are stored, or neither is. `run` gets `context` and runs
+ * each statement; `database` is one of `uidring_database`. `scope` and `date` are as for
+ * `uidring_series_next`. Roll the transaction back where it fails; if the code is
+ * `UIDRING_UNAVAILABLE`, another transaction may count.
+ *
+ * Series that were opened on a SQLite file refuse to count in SQLite: the program's copy of SQLite
+ * and the library's would undo each other's locks. Those of `uidring_series_in_transactions` do.
+ *
+ * `name` is a text that ends with a zero byte, `scope` and `date` are null or such texts, `run` is
+ * such a function, and `number` can be written to.
+ */
+UIDRING_MUST_USE
+uidring_code uidring_series_next_in(uidring_series series,
+                                    const char *name,
+                                    const char *scope,
+                                    const char *date,
+                                    int database,
+                                    uidring_run run,
+                                    void *context,
+                                    uidring_series_number *number);
+
+/**
+ * Reads a series by the program's own connection, for `uidring_series_parse` and
+ * `uidring_series_format`. Only those of `uidring_series_in_transactions` need it, before they
+ * have counted a number.
+ *
+ * As `uidring_series_next_in`.
+ */
+UIDRING_MUST_USE
+uidring_code uidring_series_read_in(uidring_series series,
+                                    const char *name,
+                                    int database,
+                                    uidring_run run,
+                                    void *context);
+
+/**
+ * Adds a row of `count` columns, each a text that ends with a zero byte, or null.
+ *
+ * `rows` is what the running `run` got, and `columns` has `count` texts or nulls.
+ */
+void uidring_rows_add(uidring_rows *rows, const char *const *columns, size_t count);
+
+/**
+ * Hands on why a statement failed, as the driver says it.
+ *
+ * `rows` is what the running `run` got, and `message` a text that ends with a zero byte, or null.
+ */
+void uidring_rows_failed(uidring_rows *rows, const char *message);
+
+/**
+ * Returns 1 if another transaction may not meet the error to which a driver gave this code: a
+ * deadlock, a conflict, a wait that took too long, a connection that broke. A code is the text of
+ * a SQLSTATE of PostgreSQL, such as "40P01", of an error number of MySQL, such as "1213", or of a
+ * result code of SQLite, such as "5".
+ *
+ * `code` is null or a text that ends with a zero byte.
+ */
+int uidring_is_transient(int database, const char *code);
 
 /**
  * Returns why the last call of this thread that failed did so, in UTF-8. The text is valid until

@@ -5,6 +5,7 @@ pub mod generator;
 pub mod masked;
 pub mod segments;
 pub mod series;
+pub mod transactions;
 
 use std::ffi::c_char;
 

@@ -170,6 +170,61 @@ pub unsafe extern "C" fn uidring_series_parse(
     })
 }
 
+/// Writes the text of a number of the series to `buffer`, as `uidring_status` writes the state, and
+/// as `uidring_series_next` writes numbers of this `scope` and `date`.
+///
+/// # Safety
+/// `name` is a text that ends with a zero byte, `scope` and `date` are null or such texts, and the
+/// rest is as for `uidring_status`.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn uidring_series_format(
+    series: uidring_series,
+    name: *const c_char,
+    number: u64,
+    scope: *const c_char,
+    date: *const c_char,
+    buffer: *mut c_char,
+    size: usize,
+    length: *mut usize,
+) -> uidring_code {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (name, scope, date) = unsafe {
+            (
+                texts::text(name, "name")?,
+                texts::optional(scope, "scope")?,
+                texts::optional(date, "date")?,
+            )
+        };
+        let format =
+            |series: &SeriesStore| without_sigpipe(|| series.format(name, number, scope, date));
+        let text = SeriesStore::with(series.id, format)??;
+        // SAFETY: as the caller promises.
+        unsafe { texts::write(&text, buffer, size, length) }
+    })
+}
+
+/// Gives a series a wider number at once: the way on where a period has given all its numbers.
+/// `pattern` is as it was, but for the number.
+///
+/// # Safety
+/// `name` and `pattern` are texts that end with a zero byte.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn uidring_series_widen(
+    series: uidring_series,
+    name: *const c_char,
+    pattern: *const c_char,
+) -> uidring_code {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (name, pattern) =
+            unsafe { (texts::text(name, "name")?, texts::text(pattern, "pattern")?) };
+        SeriesStore::with(series.id, |series| without_sigpipe(|| series.widen(name, pattern)))?
+    })
+}
+
 /// Writes the state of a series, and of a scope of it, to `buffer`, as `uidring_status` does.
 /// `scope` may be null.
 ///
@@ -204,13 +259,13 @@ pub extern "C" fn uidring_series_close(series: uidring_series) -> uidring_code {
     close::<SeriesStore>(series.id)
 }
 
-fn clear(number: &mut uidring_series_number) {
+pub(super) fn clear(number: &mut uidring_series_number) {
     number.value = 0;
     texts::copy("", &mut number.period);
     texts::copy("", &mut number.text);
 }
 
-fn write_issued(issued: &SeriesNumber, number: &mut uidring_series_number) {
+pub(super) fn write_issued(issued: &SeriesNumber, number: &mut uidring_series_number) {
     write(issued.value(), PeriodText::of(issued.period()), issued.as_str(), number);
 }
 

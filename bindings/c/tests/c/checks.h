@@ -22,4 +22,7 @@ void note(int is_so, const char *what, const char *file, int line);
 /* In every_call.c. `address` is the path of a file. */
 void each_call_tells_what_is_wrong(const char *address);
 
+/* In transactions.c. `folder` is one for files. */
+void numbers_are_counted_in_a_transaction(const char *folder);
+
 #endif

@@ -565,8 +565,15 @@ static void each_call(void) {
     each_call_tells_what_is_wrong(address);
 }
 
+static const char *folder;
+
+static void transactions(void) {
+    numbers_are_counted_in_a_transaction(folder);
+}
+
 int main(int argc, char **argv) {
     (void)argc;
+    folder = argv[1];
     snprintf(address, sizeof address, "%s/uidring.db", argv[1]);
     void (*const tests[])(void) = {
         takes_ascend_and_are_decoded,
@@ -584,6 +591,7 @@ int main(int argc, char **argv) {
         tags_give_dense_numbers,
         a_tag_is_found_again_by_its_name,
         series_give_numbers_that_people_see,
+        transactions,
         masked_ids_tell_nothing,
         opaque_ids_cannot_be_made_up,
         each_thread_has_a_last_error_of_its_own,
