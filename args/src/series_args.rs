@@ -67,6 +67,12 @@ pub fn first_day_text((month, day): (u8, u8)) -> String {
 }
 
 impl SeriesArgs {
+    /// With what the numbers begin anew, where an option says it.
+    #[must_use]
+    pub fn restart(&self) -> Option<&str> {
+        self.restart.as_deref()
+    }
+
     /// `new`, with what the options say.
     ///
     /// # Errors

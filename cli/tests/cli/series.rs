@@ -260,7 +260,9 @@ fn a_number_begins_anew_as_it_is_asked_for() {
     let restarts = json(&on(folder, "list bills --json"));
     assert_eq!(restarts["versions"][1]["restart"], "year");
     let other = refused(folder, "create bills {yy}{MM}-{n:5}");
-    assert!(other.contains("restart"), "{other}");
+    assert!(other.contains("--from DATE --restart month"), "{other}");
+    let other = refused(folder, "create bills {yyyy}{MM}-{n:5} --restart quarter");
+    assert!(other.contains("--from DATE --restart quarter"), "{other}");
     on(folder, "create slips {yy}{MM}-{n:5} --restart never");
     assert!(on(folder, "list slips").contains("never anew"));
     on(folder, "create tax {yyyy}{MM}{dd}-{n} --restart fiscal-year --fiscal-year-from 04-06");

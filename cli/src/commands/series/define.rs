@@ -91,7 +91,15 @@ impl Create {
             return error.into();
         };
         let (pattern, why) = (self.pattern.to_string(), with_causes(&error));
-        let change = about(db, "change", &self.series, &[&pattern, "--from", "DATE"]);
+        let mut options = vec![&*pattern, "--from", "DATE"];
+        let asked = match &error {
+            SeriesError::Differs { field: "restart", asked, .. } => Some(&**asked),
+            _ => None,
+        };
+        if let Some(unit) = self.options.restart().or(asked) {
+            options.extend(["--restart", unit]);
+        }
+        let change = about(db, "change", &self.series, &options);
         failure_with_command(&format!("{why}:"), &change)
     }
 }
