@@ -15,7 +15,7 @@ use uidring::Audience;
 
 use crate::args::{lenient, variables};
 use crate::commands::{
-    bench, layout, mask, pages, parse, plan, series, status, tags, take, workers,
+    bench, layout, mask, pages, parse, plan, series, sql, status, tags, take, workers,
 };
 use crate::text::Failure;
 
@@ -57,6 +57,7 @@ enum Command {
     Series(series::Args),
     Layout(layout::Args),
     Plan(plan::Args),
+    Sql(sql::Args),
     Status(status::Args),
     Bench(bench::Args),
     Completions(pages::Completions),
@@ -76,6 +77,7 @@ fn main() -> ExitCode {
         Command::Series(args) => args.run(),
         Command::Layout(args) => args.run(),
         Command::Plan(args) => args.run(),
+        Command::Sql(args) => args.run(),
         Command::Status(args) => args.run(),
         Command::Bench(args) => args.run(),
         Command::Completions(args) => args.run(Cli::command()),

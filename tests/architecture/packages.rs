@@ -114,9 +114,14 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
         root: "cli/src",
         folder: "commands",
         modules: &[
-            "bench", "mask", "pages", "parse", "plan", "layout", "series", "status", "tags",
+            "bench", "mask", "pages", "parse", "plan", "layout", "series", "sql", "status", "tags",
             "take", "workers",
         ],
+    },
+    ModuleOrder {
+        root: "cli/src",
+        folder: "commands/sql",
+        modules: &["mod", "arithmetic", "postgres", "mysql", "sqlite"],
     },
     ModuleOrder {
         root: "cli/src",

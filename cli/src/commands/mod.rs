@@ -7,6 +7,7 @@ pub(crate) mod pages;
 pub(crate) mod parse;
 pub(crate) mod plan;
 pub(crate) mod series;
+pub(crate) mod sql;
 pub(crate) mod status;
 pub(crate) mod tags;
 pub(crate) mod take;

@@ -31,6 +31,7 @@ mod servers;
 mod shell;
 #[path = "../../../tests/common/size.rs"]
 mod size;
+mod sql;
 mod status;
 mod tags;
 mod take;

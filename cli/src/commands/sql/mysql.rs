@@ -1,0 +1,74 @@
+//! For MySQL and MariaDB. Times are `DATETIME` in UTC.
+
+use uidring::Layout;
+
+use super::arithmetic::{DIGITS, Fields, LENGTH, digits};
+use super::{FUNCTIONS, Function, Takes, heading};
+
+/// Statements that make the functions anew.
+pub(super) fn create(layout: &Layout) -> String {
+    let fields = Fields::of(layout);
+    let statements = FUNCTIONS.iter().map(|function| create_one(function, &fields));
+    heading(layout) + &statements.collect::<String>()
+}
+
+fn create_one(function: &Function, fields: &Fields) -> String {
+    let name = function.name;
+    let ms = "FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', moment) / 1000)";
+    let (returns, body) = match name {
+        "uid_time" => ("DATETIME(3)", time(fields)),
+        "uid_worker" => ("BIGINT", fields.worker("id")),
+        "uid_sequence" => ("BIGINT", fields.sequence("id")),
+        "uid_first" => ("BIGINT", fields.first(ms, "DIV")),
+        "uid_last" => ("BIGINT", fields.last(ms, "DIV")),
+        "uid_base32" => ("CHAR(13)", base32()),
+        "uid_from_base32" => ("BIGINT", from_base32()),
+        _ => ("BIGINT", SAFE_BOUND.to_owned()),
+    };
+    let (parameter, kind) = match function.takes {
+        Takes::Id => ("id BIGINT", "DETERMINISTIC"),
+        Takes::Time => ("moment DATETIME(6)", "DETERMINISTIC"),
+        Takes::Text => ("base32 VARCHAR(255) CHARACTER SET utf8mb4", "DETERMINISTIC"),
+        Takes::Seconds => ("seconds INT", "NOT DETERMINISTIC"),
+    };
+    format!(
+        "DROP FUNCTION IF EXISTS {name};\nCREATE FUNCTION {name}({parameter}) RETURNS {returns}\n    \
+         {kind} NO SQL SQL SECURITY INVOKER RETURN {body};\n"
+    )
+}
+
+/// Statements that remove the functions.
+pub(super) fn drop() -> String {
+    let statement = |name| format!("DROP FUNCTION IF EXISTS {name};\n");
+    FUNCTIONS.iter().map(|function| statement(function.name)).collect()
+}
+
+/// Operators on bits make unsigned numbers, which a difference may not go below.
+fn time(fields: &Fields) -> String {
+    let tick = format!("CAST({} AS SIGNED)", fields.tick("id"));
+    let ms = format!("({tick} * {} + {})", fields.tick_ms, fields.epoch_ms);
+    format!("TIMESTAMPADD(MICROSECOND, {ms} * 1000, CAST('1970-01-01' AS DATETIME(3)))")
+}
+
+fn base32() -> String {
+    let digits = digits("id", |digit| format!("SUBSTR('{DIGITS}', 1 + {digit}, 1)"));
+    format!("CONCAT({})", digits.join(", "))
+}
+
+/// `NULL` for a text of no UID. A letter that another case makes one of ASCII has two bytes.
+fn from_base32() -> String {
+    let text = "UPPER(base32)";
+    let text = [("O", "0"), ("I", "1"), ("L", "1")]
+        .iter()
+        .fold(text.to_owned(), |text, (from, to)| format!("REPLACE({text}, '{from}', '{to}')"));
+    let digit = |at: u32| {
+        format!("((LOCATE(SUBSTR({text}, {at}, 1), '{DIGITS}') - 1) << {})", 5 * (LENGTH - at))
+    };
+    let sum: Vec<_> = (1..=LENGTH).map(digit).collect();
+    format!(
+        "CASE WHEN LENGTH(base32) = 13 AND {text} REGEXP '^[0-7][0-9A-HJKMNP-TV-Z]{{12}}$' THEN NULLIF({}, 0) END",
+        sum.join(" | ")
+    )
+}
+
+const SAFE_BOUND: &str = "uid_first(UTC_TIMESTAMP(6) - INTERVAL seconds SECOND)";
