@@ -69,13 +69,28 @@ pub fn make_mysql(server: &Path, data: &Path) -> Command {
 
 /// A program of a store that `verify/stores/install` has downloaded.
 pub fn store_program(store: &str, program: &str) -> PathBuf {
+    let program = store_folder(store).join("bin").join(program);
+    assert!(program.exists(), "{} is missing: verify/stores/install {store}", program.display());
+    program
+}
+
+/// The folder of such a store.
+fn store_folder(store: &str) -> PathBuf {
     let stores = env::var_os("UIDRING_STORES").map(PathBuf::from);
     let in_folder = |folder: &Path| {
         let stores = folder.join("target/stores");
         stores.exists().then_some(stores)
     };
     let folders = || Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().find_map(in_folder);
-    let program = stores.or_else(folders).unwrap_or_default().join(store).join("bin").join(program);
-    assert!(program.exists(), "{} is missing: verify/stores/install {store}", program.display());
-    program
+    stores.or_else(folders).unwrap_or_default().join(store)
+}
+
+/// The Java class path of ZooKeeper 3.9.
+pub fn zookeeper_3_9_classes() -> String {
+    let folder = store_folder("zookeeper-3.9");
+    let list = fs::read_to_string(folder.join("classes"))
+        .expect("ZooKeeper 3.9 is there: verify/stores/install zookeeper-3.9");
+    // A path that is absolute takes the place of the folder.
+    let paths = list.lines().map(|jar| folder.join("lib").join(jar).display().to_string());
+    paths.collect::<Vec<_>>().join(":")
 }

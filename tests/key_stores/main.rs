@@ -13,4 +13,5 @@ mod operators;
 mod passwords;
 mod promoted;
 mod proxies;
+mod restored;
 mod versions;

@@ -14,6 +14,7 @@ use uidring::segment::{SegmentSource, Tag};
 use uidring::series::{Dialect, Series, SeriesDefinition, SeriesGenerator};
 use uidring::{Layout, RegistryOptions, Store};
 
+use crate::asking::each;
 use crate::causes::with_causes;
 use crate::databases::{OwnServer, Server};
 use crate::driver_rows::{mysql_rows, postgres_rows};
@@ -224,6 +225,26 @@ fn postgresql_behind_pgpool_with_a_standby_that_lags_is_asked_at_the_primary() {
         let address = pgpool.url();
         nothing_comes_twice(&address);
         documents_have_all_numbers_once(&address, &server);
+    }
+}
+
+/// Each server runs each statement. Under load that alone makes them differ.
+#[test]
+#[ignore = "needs a PostgreSQL server, and pgpool"]
+fn postgresql_that_pgpool_itself_replicates_is_refused_where_servers_differ() {
+    for mode in ["native_replication", "snapshot_isolation"] {
+        let isolation = ["-c", "default_transaction_isolation=repeatable read"];
+        let [first, second] = [(); 2].map(|()| OwnServer::start_with(Server::Postgres, &isolation));
+        let pgpool = Pgpool::start_as(mode, &first, &second, "");
+        each(&[(pgpool.url(), "")]);
+        let ids = "SELECT last_worker FROM uidring_layout";
+        assert_eq!([first.run(ids), second.run(ids)], ["1", "1"], "{mode}");
+        second.run("DELETE FROM uidring_layout");
+        let remedy = "it is Pgpool-II, whose servers have answered differently; have PostgreSQL \
+                      replicate, with backend_clustering_mode = 'streaming_replication', or give \
+                      the address of one server";
+        each(&[(pgpool.url(), remedy)]);
+        assert_eq!(first.run(ids), "1", "{mode}");
     }
 }
 

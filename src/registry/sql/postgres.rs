@@ -66,7 +66,9 @@ use crate::registry::RegistryError;
 /// * Pgpool-II sends queries to standbys, also within transactions. Those of this library begin
 ///   with a comment and call `clock_timestamp()`, so that it asks the primary. Only where its
 ///   `allow_sql_comments` is on and its `write_function_list` is not empty does the list have to
-///   name that function.
+///   name that function. Where it replicates by itself (`native_replication`,
+///   `snapshot_isolation`), its servers answer differently under load. It ends such transactions,
+///   and errors say so.
 /// * CockroachDB, YugabyteDB and others that speak PostgreSQL's language have locks and isolation
 ///   of their own, and nobody has tried them. They are known by their `version()` and refused,
 ///   unless the address has `untried=yes`. Amazon Aurora DSQL is refused in any case.

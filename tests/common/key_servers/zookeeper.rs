@@ -9,10 +9,14 @@ mod free_port;
 #[path = "network.rs"]
 #[allow(clippy::duplicate_mod, dead_code)] // other servers have it, too, and some use a part
 pub mod network;
+#[path = "../server_programs.rs"]
+#[allow(clippy::duplicate_mod)] // other servers have it, too
+mod server_programs;
 #[path = "../signal.rs"]
 #[allow(clippy::duplicate_mod)] // other servers have it, too
 mod signal;
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{Read, Write as _};
@@ -27,6 +31,7 @@ use std::time::{Duration, Instant};
 use folder::folder;
 pub use free_port::free_port;
 use network::Machine;
+use server_programs::zookeeper_3_9_classes;
 use signal::signal;
 
 /// The class path, unless `UIDRING_TEST_ZOOKEEPER_CLASSES` has another: what Debian's package
@@ -49,6 +54,7 @@ struct Server {
     port: u16,
     /// Arguments of the virtual machine.
     properties: Vec<String>,
+    classes: OsString,
     process: Option<Child>,
 }
 
@@ -61,6 +67,16 @@ impl ZooKeepers {
 
     /// The same, with a server on each of these machines.
     pub fn start_on(machines: &[Machine], lines: &str) -> ZooKeepers {
+        let classes = std::env::var_os("UIDRING_TEST_ZOOKEEPER_CLASSES");
+        ZooKeepers::make(machines, lines, &classes.unwrap_or_else(|| CLASSES.into()))
+    }
+
+    /// A server of version 3.9, whatever the others are.
+    pub fn start_3_9(lines: &str) -> ZooKeepers {
+        ZooKeepers::make(&[Machine::Here], lines, &zookeeper_3_9_classes().into())
+    }
+
+    fn make(machines: &[Machine], lines: &str, classes: &OsString) -> ZooKeepers {
         let folder = folder();
         let mut members = String::new();
         if machines.len() > 1 {
@@ -93,7 +109,8 @@ impl ZooKeepers {
             fs::write(folder.join("zoo.cfg"), format!("{file}{}\n", usual.join("\n")))
                 .expect("a file");
             let properties = properties.into_iter().map(str::to_owned).collect();
-            Server { folder, machine: machine.clone(), port, properties, process: None }
+            let (machine, classes) = (machine.clone(), classes.clone());
+            Server { folder, machine, port, properties, classes, process: None }
         });
         let mut all = ZooKeepers { servers: servers.collect(), _folder: folder };
         for server in &mut all.servers {
@@ -168,14 +185,13 @@ impl Server {
     fn launch(&mut self) {
         let log = fs::File::options().create(true).append(true).open(self.folder.join("log"));
         let log = log.expect("a log");
-        let classes = std::env::var_os("UIDRING_TEST_ZOOKEEPER_CLASSES");
         let process = self
             .machine
             .command("java")
             // It tells each word that it is asked.
             .arg("-Dorg.slf4j.simpleLogger.log.org.apache.zookeeper.server.NIOServerCnxn=warn")
             .args(["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"])
-            .arg(classes.unwrap_or_else(|| CLASSES.into()))
+            .arg(&self.classes)
             .args(&self.properties)
             .arg("org.apache.zookeeper.server.quorum.QuorumPeerMain")
             .arg(self.folder.join("zoo.cfg"))

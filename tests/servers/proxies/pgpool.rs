@@ -21,6 +21,13 @@ impl Drop for Pgpool {
 impl Pgpool {
     /// With these lines in its settings.
     pub fn start(primary: &OwnServer, standby: &OwnServer, lines: &str) -> Pgpool {
+        Pgpool::start_as("streaming_replication", primary, standby, lines)
+    }
+
+    /// In a mode of clusters of its own.
+    pub fn start_as(mode: &str, primary: &OwnServer, standby: &OwnServer, lines: &str) -> Pgpool {
+        let is_streaming = mode == "streaming_replication";
+        let first = if is_streaming { "ALWAYS_PRIMARY|" } else { "" };
         let folder = tempfile::tempdir().unwrap();
         let (port, control) = (free_port(), free_port());
         let path = folder.path().display();
@@ -32,9 +39,9 @@ impl Pgpool {
             "listen_addresses = '127.0.0.1'\nport = {port}\nsocket_dir = '{path}'\n\
              pcp_port = {control}\npcp_socket_dir = '{path}'\n\
              pid_file_name = '{path}/pid'\nlogdir = '{path}'\nwork_dir = '{path}'\n\
-             backend_clustering_mode = 'streaming_replication'\n\
+             backend_clustering_mode = '{mode}'\n\
              backend_hostname0 = '127.0.0.1'\nbackend_port0 = {}\nbackend_weight0 = 0\n\
-             backend_flag0 = 'ALWAYS_PRIMARY|DISALLOW_TO_FAILOVER'\n\
+             backend_flag0 = '{first}DISALLOW_TO_FAILOVER'\n\
              backend_hostname1 = '127.0.0.1'\nbackend_port1 = {}\nbackend_weight1 = 1\n\
              backend_flag1 = 'DISALLOW_TO_FAILOVER'\n\
              sr_check_user = 'postgres'\nsr_check_period = 0\nload_balance_mode = on\n\

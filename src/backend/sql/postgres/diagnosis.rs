@@ -61,6 +61,10 @@ const BY_STATEMENT: Diagnosis = Diagnosis::Unusable(
     "it is a pooler that gives each statement another connection; have it keep a transaction on \
      one, as PgBouncer does with pool_mode = transaction",
 );
+const REPLICATES: Diagnosis = Diagnosis::Unusable(
+    "it is Pgpool-II, whose servers have answered differently; have PostgreSQL replicate, with \
+     backend_clustering_mode = 'streaming_replication', or give the address of one server",
+);
 const NO_OPTIONS: Diagnosis = Diagnosis::Unusable(
     "it is a pooler that refuses the parameter options of the address; have it leave that out, as \
      PgBouncer does with ignore_startup_parameters = options, which is enough for a search_path; \
@@ -87,6 +91,10 @@ fn diagnose(error: &tokio_postgres::Error) -> Diagnosis {
     }
     if let Some(problem) = unsupported::by_message(code, db_error.message()) {
         return Diagnosis::Unusable(problem);
+    }
+    // Pgpool-II, where each server runs each statement.
+    if code == "XX000" && db_error.message().contains("failed to read kind from backend") {
+        return REPLICATES;
     }
     // PostgreSQL's own breaches of its protocol are in no call of this library.
     if code == "08P01"
