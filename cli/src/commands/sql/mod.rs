@@ -15,8 +15,8 @@ use crate::text::{self, Failure};
 /// They are for one layout: `uid_time(id)`, `uid_worker(id)`, `uid_sequence(id)`; the first and the
 /// last id of a time, `uid_first(time)` and `uid_last(time)`; base32, `uid_base32(id)` and
 /// `uid_from_base32(text)`; and `uid_safe_bound(seconds)`, below which no id is to be expected any
-/// more. PostgreSQL and MySQL get statements that make or replace these functions. SQLite, which has
-/// none, gets queries with the parameters :id, :time, :text and :seconds.
+/// more. PostgreSQL and MySQL get statements that make or replace these functions. SQLite, which
+/// has none, gets queries with the parameters :id, :time, :text and :seconds.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

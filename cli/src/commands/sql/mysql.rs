@@ -32,7 +32,8 @@ fn create_one(function: &Function, fields: &Fields) -> String {
         Takes::Seconds => ("seconds INT", "NOT DETERMINISTIC"),
     };
     format!(
-        "DROP FUNCTION IF EXISTS {name};\nCREATE FUNCTION {name}({parameter}) RETURNS {returns}\n    \
+        "DROP FUNCTION IF EXISTS {name};\n\
+         CREATE FUNCTION {name}({parameter}) RETURNS {returns}\n    \
          {kind} NO SQL SQL SECURITY INVOKER RETURN {body};\n"
     )
 }
@@ -66,7 +67,8 @@ fn from_base32() -> String {
     };
     let sum: Vec<_> = (1..=LENGTH).map(digit).collect();
     format!(
-        "CASE WHEN LENGTH(base32) = 13 AND {text} REGEXP '^[0-7][0-9A-HJKMNP-TV-Z]{{12}}$' THEN NULLIF({}, 0) END",
+        "CASE WHEN LENGTH(base32) = 13 AND {text} REGEXP '^[0-7][0-9A-HJKMNP-TV-Z]{{12}}$' \
+         THEN NULLIF({}, 0) END",
         sum.join(" | ")
     )
 }
