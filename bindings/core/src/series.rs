@@ -458,6 +458,35 @@ fn day(date: &str) -> Result<Date, Error> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_number_begins_anew_as_the_options_say() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("uidring.db");
+        let series = SeriesStore::open(file.to_str().unwrap(), &[]).unwrap();
+        let next = |name, date| series.next(name, None, Some(date)).unwrap().into_string();
+        series.create("bills", "{yy}{MM}-{n:1}", &[("restart", "year")]).unwrap();
+        assert_eq!(next("bills", "2031-01-31"), "3101-1");
+        assert_eq!(next("bills", "2031-02-01"), "3102-2");
+        let parsed = series.parse("bills", "3102-2").unwrap();
+        assert_eq!((parsed.value, parsed.period.to_string()), (2, "2031".to_owned()));
+        // Nothing but the number becomes another.
+        series.widen("bills", "{yy}{MM}-{n:2}").unwrap();
+        assert_eq!(next("bills", "2031-03-01"), "3103-03");
+        let options = [("restart", "fiscal-year"), ("fiscal_year_from", "04-06")];
+        series.create("tax", "{yyyy}{MM}{dd}-{n}", &options).unwrap();
+        assert_eq!(next("tax", "2031-04-05"), "20310405-1");
+        assert_eq!(next("tax", "2031-04-06"), "20310406-1");
+        for (options, why) in [
+            (&options[..1], "nothing says when a fiscal year begins"),
+            (&[("restart", "yearly")], "a number cannot begin anew with \"yearly\""),
+            (&[("restart", "month")], "at byte 0 of the pattern"),
+            (&[("fiscal_year_from", "4")], "write them like 04-06"),
+        ] {
+            let error = series.create("no", "{yyyy}-{n}", options).unwrap_err();
+            assert!(error.message.contains(why), "{}", error.message);
+        }
+    }
+
     /// Before and after a restart, for one number and for many, and until it is widened.
     #[test]
     fn a_full_series_is_told_by_its_name_and_goes_on_at_once() {
