@@ -363,8 +363,8 @@ fn a_forecast_warns_from_80_percent_on() {
     assert_eq!(lines[2][..6], ["ever", "oslo", "800", "999", "80", "%"]);
     assert_eq!(lines[2].last(), Some(&"min"), "in 2 h 29 min: {page}");
     let warning = "1 of 2 counters have 80 % of what fits, now or at the end of the period: \
-                   `uidring series change parcels` sets a pattern with a wider number, at once or \
-                   from a later period on\n";
+                   `uidring series change parcels PATTERN --from now` gives it a pattern with a \
+                   wider number at once\n";
     assert!(page.ends_with(warning), "{page}");
     let report = json(&on(folder, "forecast parcels --json"));
     let [lima, oslo] = [&report["counters"][0], &report["counters"][1]];
@@ -418,7 +418,8 @@ fn a_gapless_series_is_left_to_the_callers_transaction() {
     on(folder, "create invoices {yyyy}-{n:5} --gapless");
     let complaint = refused(folder, "next invoices");
     let why = "is gapless: each number is counted in the transaction that stores its document, and \
-               this tool has none; a program takes it there with take_in\n";
+               this tool has none; a program takes it there with take_in, or \
+               next_in of a binding\n";
     assert!(complaint.ends_with(why), "{complaint}");
     assert_eq!(json(&on(folder, "list invoices --json"))["counters"], json("[]"));
 }

@@ -81,8 +81,8 @@ fn of_error(error: SeriesError) -> Problem {
             Problem::new(StatusCode::CONFLICT, "gapless", title)
                 .detail(
                     "each of its numbers is counted in the transaction that stores the document, \
-                     by take_in of the library, so that none is missing; an answer that is lost \
-                     would leave a gap",
+                     by take_in of the library or next_in of a binding, so that none is missing; \
+                     an answer that is lost would leave a gap",
                 )
                 .value(&series)
         }

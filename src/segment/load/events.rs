@@ -204,8 +204,8 @@ impl Event {
                 source,
                 (last, largest),
                 "the tag has given 80 % of the numbers that it can give"
-                    | "the series has given 80 % of the numbers that fit its pattern; change it to \
-                       one with a wider number, which may begin at once"
+                    | "the series has given 80 % of the numbers that fit its pattern; a wider \
+                       one begins at once: uidring series change NAME PATTERN --from now"
             ),
             Event::Lost { tag, numbers } => send!(
                 tag_label(tag),

@@ -311,7 +311,7 @@ impl fmt::Display for SeriesError {
             SeriesError::Gapless { series } => write!(
                 f,
                 "the series {series:?} is gapless: its numbers are taken in the transaction that \
-                 stores the document, by take_in in Rust"
+                 stores the document, by take_in in Rust, and by next_in in other languages"
             ),
             SeriesError::NotGapless { series } => write!(
                 f,

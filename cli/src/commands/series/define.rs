@@ -220,7 +220,9 @@ fn counted(new: SeriesDefinition, step: Option<u64>, first: Option<u64>) -> Seri
 fn next(db: &Db, record: &SeriesRecord) -> String {
     let definition = &record.newest().definition;
     if definition.is_gapless() {
-        return footnote("a program takes one with take_in, in its transaction");
+        return footnote(
+            "a program takes one in its transaction, with take_in, or next_in of a binding",
+        );
     }
     let scope: &[&str] = if definition.pattern().has_scope() { &["--scope", "SCOPE"] } else { &[] };
     let take = about(db, "next", &record.name, scope);

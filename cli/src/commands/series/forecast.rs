@@ -134,7 +134,7 @@ fn page(series: &str, all: &[Forecast], now: SystemTime) -> String {
 fn warning(series: &str, who: &str) -> String {
     let text = format!(
         "{who} 80 % of what fits, now or at the end of the period: `uidring series change \
-         {series}` sets a pattern with a wider number, at once or from a later period on"
+         {series} PATTERN --from now` gives it a pattern with a wider number at once"
     );
     paint(YELLOW, paragraph(&text))
 }

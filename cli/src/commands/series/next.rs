@@ -94,7 +94,8 @@ impl Args {
         if record.newest().definition.is_gapless() {
             return Err(Failure::Failed(format!(
                 "the series {:?} is gapless: each number is counted in the transaction that stores \
-                 its document, and this tool has none; a program takes it there with take_in",
+                 its document, and this tool has none; a program takes it there with take_in, or \
+                 next_in of a binding",
                 self.series
             )));
         }
