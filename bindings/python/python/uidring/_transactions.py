@@ -107,24 +107,39 @@ class _Sqlite(_ByCursor):
         return cursor
 
 
-class _Psycopg(_ByCursor):
+class _Psycopg(_Connection):
+    """A cursor of its own is kept with the connection: a new one has to learn anew how values are
+    written, which takes as long as the statement. Whoever uses it takes it out meanwhile."""
+
     __slots__ = ()
+    _CURSOR = "_uidring_cursor"
 
     def __init__(self, connection: Any) -> None:
         # What a connection in another state has to say, the driver says.
         idle = connection.pgconn.transaction_status == _IDLE
         super().__init__("postgres", "format", not (idle and connection.autocommit), connection)
 
-    def cursor(self) -> Any:
+    def cursor(self, kind: str) -> Any:
+        kept = vars(self._raw).pop(self._CURSOR, None)
+        if kept is not None:
+            return kept
         psycopg = sys.modules["psycopg"]
-        return psycopg.Cursor(self._raw, row_factory=psycopg.rows.tuple_row)
+        return getattr(psycopg, kind)(self._raw, row_factory=psycopg.rows.tuple_row)
+
+    def rows(self, sql: str, values: Tuple[object, ...]) -> _Rows:
+        cursor = self.cursor("Cursor")
+        cursor.execute(sql, values or None)
+        # Its `description` would be made of objects of Python's.
+        rows: _Rows = cursor.fetchall() if cursor.pgresult.nfields else ()
+        vars(self._raw)[self._CURSOR] = cursor
+        return rows
 
     async def rows_async(self, sql: str, values: Tuple[object, ...]) -> _Rows:
-        psycopg = sys.modules["psycopg"]
-        async with psycopg.AsyncCursor(self._raw, row_factory=psycopg.rows.tuple_row) as cursor:
-            await cursor.execute(sql, values or None)
-            rows: _Rows = () if cursor.description is None else await cursor.fetchall()
-            return rows
+        cursor = self.cursor("AsyncCursor")
+        await cursor.execute(sql, values or None)
+        rows: _Rows = await cursor.fetchall() if cursor.pgresult.nfields else ()
+        vars(self._raw)[self._CURSOR] = cursor
+        return rows
 
 
 class _Psycopg2(_ByCursor):
@@ -293,9 +308,20 @@ def _maker(transaction: object, kind: type) -> Callable[[Any], _Connection]:
     )
 
 
+#: Whether each class of a transaction is one of asyncio.
+_asyncs: Dict[type, bool] = {}
+
+
 def _is_async(transaction: object) -> bool:
     """Whether it is one of asyncio."""
     kind = type(transaction)
+    known = _asyncs.get(kind)
+    if known is None:
+        known = _asyncs[kind] = _is_async_kind(kind)
+    return known
+
+
+def _is_async_kind(kind: type) -> bool:
     return (
         _package(kind) in ("asyncpg", "aiosqlite")
         or hasattr(kind, "run_sync")
