@@ -15,7 +15,7 @@
 //! `UIDRING_STORM_CHILD_SEED`. Until its standard input ends, it takes numbers of the series
 //! `invoices` and `receipts`, in the scopes `north` and `south`, and inserts what it has taken into
 //! `document (series, scope, value, text, writer)`, in one transaction. `writer` is its language.
-//! It ends with 0 unless it has found something wrong.
+//! It ends with 0 unless it has found something wrong. `bindings/storm/gapless` has some.
 #![cfg(all(
     target_os = "linux",
     feature = "mysql",
