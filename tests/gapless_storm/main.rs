@@ -221,6 +221,10 @@ fn disturb(
             server.maybe_disturb(rng);
         }
         let place = rng.usize(0..takers.len());
+        // Programs of other languages take seconds to start.
+        if place >= PROCESSES && !takers[place].stopped && rng.u8(0..4) > 0 {
+            continue;
+        }
         let taker = &mut takers[place];
         match rng.u8(0..20) {
             0 => {

@@ -20,6 +20,63 @@ use uidring::series::{Dialect, Series, SeriesDefinition, SeriesGenerator, SqlVal
 const CALLS: u32 = 50;
 const ROUNDS: usize = 40;
 
+/// Times both, in turns.
+macro_rules! turns {
+    ($hand:expr, $take:expr) => {{
+        let mut turns = Vec::new();
+        // The first one prepares what is prepared once.
+        for _ in 0..=ROUNDS {
+            let since = Instant::now();
+            for _ in 0..CALLS {
+                $hand;
+            }
+            let hand = since.elapsed();
+            let since = Instant::now();
+            for _ in 0..CALLS {
+                $take;
+            }
+            let each = |time: std::time::Duration| time.as_secs_f64() * 1e9 / f64::from(CALLS);
+            turns.push((each(hand), each(since.elapsed())));
+        }
+        turns.remove(0);
+        turns
+    }};
+}
+
+macro_rules! in_diesel {
+    ($db:expr, $invoices:expr, $hand:expr) => {{
+        let mut turns = Vec::new();
+        let result = $db.transaction(|db| {
+            turns = turns!(by_hand!(db, $hand), $invoices.take_in(db).expect("a number"));
+            Err::<(), _>(diesel::result::Error::RollbackTransaction)
+        });
+        assert!(result.is_err());
+        turns
+    }};
+}
+
+macro_rules! by_hand {
+    ($db:expr, $hand:expr) => {{
+        use diesel::sql_types::{BigInt, Text};
+        let mut query = sql_query($hand.count).into_boxed();
+        for value in &$hand.values {
+            query = match value {
+                SqlValue::Integer(number) => query.bind::<BigInt, _>(number),
+                SqlValue::Text(text) => query.bind::<Text, _>(text),
+            };
+        }
+        if $hand.count.contains("RETURNING") {
+            let _: Vec<Number> = query.load($db).expect("a number");
+        } else {
+            query.execute($db).expect("a count");
+            let [series, scope, period] = &$hand.key;
+            let read = $hand.read.replace(" FROM", " AS last_number FROM");
+            let query = sql_query(read).bind::<Text, _>(series).bind::<Text, _>(scope);
+            let _: Vec<Number> = query.bind::<Text, _>(period).load($db).expect("a number");
+        }
+    }};
+}
+
 fn main() {
     let addresses: Vec<String> = env::args().skip(1).collect();
     let [postgres, mysql] = &addresses[..] else {
@@ -58,29 +115,6 @@ fn run<T>(call: impl Future<Output = T>) -> T {
 
 /// Nanoseconds of a call by hand and of one by the library, in each turn.
 type Turns = Vec<(f64, f64)>;
-
-/// Times both, in turns.
-macro_rules! turns {
-    ($hand:expr, $take:expr) => {{
-        let mut turns = Vec::new();
-        // The first one prepares what is prepared once.
-        for _ in 0..=ROUNDS {
-            let since = Instant::now();
-            for _ in 0..CALLS {
-                $hand;
-            }
-            let hand = since.elapsed();
-            let since = Instant::now();
-            for _ in 0..CALLS {
-                $take;
-            }
-            let each = |time: std::time::Duration| time.as_secs_f64() * 1e9 / f64::from(CALLS);
-            turns.push((each(hand), each(since.elapsed())));
-        }
-        turns.remove(0);
-        turns
-    }};
-}
 
 fn print(name: &str, database: &str, turns: Turns) {
     let median = |value: fn(&(f64, f64)) -> f64| {
@@ -316,40 +350,4 @@ struct Number {
     #[allow(dead_code)]
     #[diesel(sql_type = diesel::sql_types::Text)]
     last_number: String,
-}
-
-#[macro_export]
-macro_rules! in_diesel {
-    ($db:expr, $invoices:expr, $hand:expr) => {{
-        let mut turns = Vec::new();
-        let result = $db.transaction(|db| {
-            turns = turns!(by_hand!(db, $hand), $invoices.take_in(db).expect("a number"));
-            Err::<(), _>(diesel::result::Error::RollbackTransaction)
-        });
-        assert!(result.is_err());
-        turns
-    }};
-}
-
-#[macro_export]
-macro_rules! by_hand {
-    ($db:expr, $hand:expr) => {{
-        use diesel::sql_types::{BigInt, Text};
-        let mut query = sql_query($hand.count).into_boxed();
-        for value in &$hand.values {
-            query = match value {
-                SqlValue::Integer(number) => query.bind::<BigInt, _>(number),
-                SqlValue::Text(text) => query.bind::<Text, _>(text),
-            };
-        }
-        if $hand.count.contains("RETURNING") {
-            let _: Vec<Number> = query.load($db).expect("a number");
-        } else {
-            query.execute($db).expect("a count");
-            let [series, scope, period] = &$hand.key;
-            let read = $hand.read.replace(" FROM", " AS last_number FROM");
-            let query = sql_query(read).bind::<Text, _>(series).bind::<Text, _>(scope);
-            let _: Vec<Number> = query.bind::<Text, _>(period).load($db).expect("a number");
-        }
-    }};
 }
