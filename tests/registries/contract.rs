@@ -17,7 +17,10 @@ mod kept {
                 let ((address, kept), options) = (database(name), &options);
                 move || {
                     let _ = &kept;
-                    Store::open(&address).unwrap().registry_with(options.clone()).unwrap()
+                    // Those who ask at once wait for each other on a busy machine.
+                    let store = Store::open(&address).unwrap();
+                    let store = store.with_timeout(Duration::from_secs(60));
+                    store.registry_with(options.clone()).unwrap()
                 }
             });
         }
