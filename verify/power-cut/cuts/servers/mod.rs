@@ -145,6 +145,18 @@ impl<'a> ServerMachine<'a> {
         self.kind != Kind::Postgres && account.is_empty() && account.broken.iter().any(says_so)
     }
 
+    /// Whether MySQL says that it has lost a page, so that somebody has to restore a backup. After
+    /// one cut in a hundred it does, mostly of those that come while it starts.
+    fn is_lost(&self) -> bool {
+        let account = self.account.lock().unwrap();
+        let says_so = |text: &String| {
+            ["page corruption on disk", "unrecoverable by double-write buffer"]
+                .iter()
+                .any(|sign| text.contains(sign))
+        };
+        self.kind == Kind::MySql && account.broken.iter().any(says_so)
+    }
+
     /// Whether the power failed before the first sync of MariaDB's `tc.log`, which is for
     /// transactions of several engines. The server asks then that somebody deletes the file.
     fn has_no_tc_log(&self) -> bool {
@@ -175,7 +187,7 @@ impl<'a> ServerMachine<'a> {
         } else {
             self.shut_down(&life, server);
         }
-        if self.is_half_made() {
+        if self.is_half_made() || self.is_lost() {
             self.account().broken = None;
         } else if self.account().broken.is_none() {
             self.disk.check(&life.log().changes, |_| false);
@@ -224,7 +236,7 @@ impl Machine for ServerMachine<'_> {
             }
             self.end(server);
         }
-        if self.is_half_made() {
+        if self.is_half_made() || self.is_lost() {
             *self = self.anew();
             return self.live();
         }
