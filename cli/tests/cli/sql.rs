@@ -7,7 +7,9 @@ use std::time::{Duration, SystemTime};
 use rusqlite::{Connection, named_params};
 use uidring::{FieldOrder, Layout, Uid};
 
-use crate::{databases, folder, stderr, stdout};
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+use crate::databases;
+use crate::{folder, stderr, stdout};
 
 /// The layouts, with the options that name them.
 fn layouts() -> Vec<(Layout, Vec<&'static str>)> {
@@ -49,9 +51,8 @@ struct Expected {
     worker: u64,
     sequence: u64,
     base32: String,
-    moment: String,
-    first: Option<u64>,
-    last: Option<u64>,
+    /// A time near that of the UID.
+    moment: SystemTime,
 }
 
 fn text(time: SystemTime, digits: usize) -> String {
@@ -90,16 +91,13 @@ fn expected(layout: &Layout, count: usize) -> Vec<Expected> {
             } else {
                 parts.time - shift
             };
-            let number = |uid: Option<Uid>| uid.map(Uid::get);
             Expected {
                 uid,
                 time: text(parts.time, 3),
                 worker: parts.worker,
                 sequence: parts.sequence,
                 base32: uid.base32().to_string(),
-                moment: text(moment, 6),
-                first: number(layout.min_uid(moment)),
-                last: number(layout.max_uid(moment)),
+                moment,
             }
         })
         .collect()
@@ -144,7 +142,8 @@ fn sqlite_says_what_the_library_says() {
             let read = number("uid_from_base32", ":text", &expected.base32.to_lowercase());
             assert_eq!(read, Some(id));
             // It knows no time more exactly than a millisecond.
-            let moment = &expected.moment[..expected.moment.len() - 3];
+            let moment = text(expected.moment, 6);
+            let moment = &moment[..moment.len() - 3];
             let at: jiff::civil::DateTime = moment.parse().unwrap();
             let at = SystemTime::from(at.to_zoned(jiff::tz::TimeZone::UTC).unwrap().timestamp());
             let said = ["uid_first", "uid_last"].map(|name| number(name, ":time", moment));
@@ -221,8 +220,9 @@ fn says_what_the_library_says(server: databases::Server) {
         ));
         let row = |expected: &Expected| {
             let Expected { uid, time, worker, sequence, base32, moment, .. } = expected;
-            let number = |id: Option<u64>| id.map_or("NULL".to_owned(), |id| id.to_string());
-            let (first, last) = (number(expected.first), number(expected.last));
+            let number = |uid: Option<Uid>| uid.map_or("NULL".to_owned(), |uid| uid.to_string());
+            let [first, last] = [layout.min_uid(*moment), layout.max_uid(*moment)].map(number);
+            let moment = text(*moment, 6);
             format!(
                 "({uid}, '{time}', {worker}, {sequence}, '{base32}', '{moment}', {first}, {last})"
             )
