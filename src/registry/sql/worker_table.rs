@@ -295,8 +295,9 @@ pub(super) fn assign<D: Tables>(
     };
     let mut refused = None;
     while let Some(free) = find_free::<D>(transaction, &ids, request.latest)? {
-        // Its holder has not returned: the row is as it was.
-        if refused == Some((free.worker, free.reserved_until)) {
+        // Its holder has not returned meanwhile, not even to give it back: the row is as it was.
+        let found = (free.worker, free.reserved_until, free.lease_until);
+        if refused == Some(found) {
             return Err(not_written().into());
         }
         if assigned.contradicts(free.worker, free.created, Some(free.reserved_until)) {
@@ -307,7 +308,7 @@ pub(super) fn assign<D: Tables>(
         if reassign::<D>(transaction, &free, &grant(&lease))? {
             return Ok((lease, free.created, is_new));
         }
-        refused = Some((free.worker, free.reserved_until));
+        refused = Some(found);
     }
     let (worker, created) = match new_worker::<D>(transaction, &host, &ids) {
         Err(Fault::Refused(RegistryError::Exhausted { used, capacity, .. })) => {
@@ -368,6 +369,8 @@ fn new_worker<D: Tables>(
 struct FreeId {
     worker: u64,
     reserved_until: u64,
+    /// When its lease ended.
+    lease_until: i64,
     created: i64,
     /// The database's time.
     now: i64,
@@ -390,16 +393,22 @@ fn find_free<D: Tables>(
 ) -> Result<Option<FreeId>, Error> {
     // Somebody may have inserted a row with another id. The sum keeps a database from going through
     // all ids by the primary key: an index has the leased ones alone, in this order.
-    let sql = "SELECT id, reserved_until, created, {now} FROM {workers} \
+    let sql = "SELECT id, reserved_until, lease_until, created, {now} FROM {workers} \
                WHERE lease_until <= {now} AND reserved_until < ? AND id + 0 BETWEEN ? AND ? \
                ORDER BY reserved_until, id LIMIT 1";
     let values = [latest.into(), (*ids.start()).into(), (*ids.end()).into()];
     match rows::<D>(transaction, sql, &values)?.pop().as_deref() {
         Some(
-            [Value::Int(id), Value::Int(reserved_until), Value::Int(created), Value::Int(now)],
+            &[
+                Value::Int(id),
+                Value::Int(reserved_until),
+                Value::Int(lease_until),
+                Value::Int(created),
+                Value::Int(now),
+            ],
         ) => {
-            let (worker, reserved_until) = (number(*id)?, number(*reserved_until)?);
-            Ok(Some(FreeId { worker, reserved_until, created: *created, now: *now }))
+            let (worker, reserved_until) = (number(id)?, number(reserved_until)?);
+            Ok(Some(FreeId { worker, reserved_until, lease_until, created, now }))
         }
         Some(_) => Err(incompatible_tables()),
         None => Ok(None),
