@@ -56,8 +56,8 @@ use crate::registry::assignment::Fault;
 /// without. And nothing tells it of a disk that acknowledges a sync before it is done. With
 /// `innodb_flush_method = O_DIRECT`, which is the default since MySQL 8.4, the server does not sync
 /// its doublewrite file. On a disk with a cache of its own it may therefore not start again after a
-/// power failure, and its data has to be restored. With `fsync`, two of some hundred power cuts of
-/// the tests did that.
+/// power failure, and its data has to be restored. With `fsync`, two of about a hundred power cuts
+/// in the tests did that.
 ///
 /// A server whose `read_only` or `transaction_read_only` is on gives no ids, and that is not
 /// overridden. The server itself lets an administrator write in spite of `read_only`: so each call
