@@ -120,6 +120,8 @@ pub struct PastStatus {
 
 impl PastGenerator {
     /// With a permanent `lease` of all ticks from `registry`.
+    // A model forks no process.
+    #[cfg_attr(any(uidring_loom, uidring_shuttle), allow(clippy::unnecessary_wraps))]
     pub(crate) fn new(
         layout: Layout,
         clock: Arc<dyn Clock>,
@@ -128,7 +130,10 @@ impl PastGenerator {
         allowance: Allowance,
     ) -> io::Result<PastGenerator> {
         let used = UsedTicks::new(used_ticks::MOST);
-        PastGenerator::remembering(used, layout, clock, registry, lease, allowance)
+        let past = PastGenerator::remembering(used, layout, clock, registry, lease, allowance);
+        #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
+        crate::engine::fork::watch(&past.shared)?;
+        Ok(past)
     }
 
     fn remembering(
@@ -138,7 +143,7 @@ impl PastGenerator {
         registry: Box<dyn WorkerRegistry>,
         lease: &Lease,
         allowance: Allowance,
-    ) -> io::Result<PastGenerator> {
+    ) -> PastGenerator {
         let state = State {
             registry,
             workers: vec![lease.worker],
@@ -150,9 +155,7 @@ impl PastGenerator {
         };
         let is_forked = AtomicBool::new(false);
         let shared = Arc::new(Shared { layout, clock, state: Mutex::new(state), is_forked });
-        #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
-        crate::engine::fork::watch(&shared)?;
-        Ok(PastGenerator { shared })
+        PastGenerator { shared }
     }
 
     /// Takes a UID whose time is the tick of `time`, which is not after now.
@@ -398,7 +401,6 @@ mod tests {
             &lease,
             Allowance::new(1, Duration::from_secs(3600)),
         );
-        let Ok(past) = past else { unreachable!("it starts no thread") };
         let take = |second| {
             let uid = past.take_at(layout.epoch() + Duration::from_secs(second));
             uid.map(|uid| (layout.parts(uid).worker, layout.parts(uid).sequence)).ok()
