@@ -140,7 +140,8 @@ impl Client {
             if missing.is_empty() {
                 return;
             }
-            assert!(begin.elapsed() < PATIENCE, "there is no {missing:?} in {notes:?}");
+            let last = &notes[notes.len().saturating_sub(20)..];
+            assert!(begin.elapsed() < PATIENCE, "there is no {missing:?}; the last were {last:?}");
             assert_eq!(self.process.try_wait().unwrap(), None, "the client ends");
             sleep(Duration::from_millis(50));
         }

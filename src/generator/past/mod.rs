@@ -120,8 +120,8 @@ pub struct PastStatus {
 
 impl PastGenerator {
     /// With a permanent `lease` of all ticks from `registry`.
-    // A model forks no process.
-    #[cfg_attr(any(uidring_loom, uidring_shuttle), allow(clippy::unnecessary_wraps))]
+    // Nothing fails where no process is forked.
+    #[cfg_attr(any(not(unix), uidring_loom, uidring_shuttle), allow(clippy::unnecessary_wraps))]
     pub(crate) fn new(
         layout: Layout,
         clock: Arc<dyn Clock>,
