@@ -40,8 +40,8 @@ pub enum TakeAtError {
     NoNewWorker {
         /// The time asked for.
         time: SystemTime,
-        /// Whether another time may have UIDs without one: all of this tick are taken. Otherwise
-        /// it is so long before the times asked for since that what was taken of it is forgotten.
+        /// `true`: all UIDs of the tick are taken. `false`: the time is so long before others that
+        /// were asked for that it is forgotten which UIDs of it were taken.
         is_full: bool,
         /// How long until another worker id may be taken on; `None` where none may be.
         retry_in: Option<Duration>,

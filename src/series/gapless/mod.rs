@@ -53,8 +53,9 @@ use crate::series::error::SeriesError;
 /// `REPEATABLE READ` on, MySQL where it sees a deadlock, and SQLite in WAL mode and MariaDB with
 /// `innodb_snapshot_isolation`, which is on from its version 11.6 on, where a transaction has read
 /// before others wrote. [`is_transient`](super::SeriesError::is_transient) tells such errors, and
-/// those of waits that took too long. So is one to be tried again that sees the series as it was
-/// before a change, by [`SeriesError::Changed`](super::SeriesError::Changed).
+/// those of waits that took too long. A transaction that still sees the series as it
+/// was before a change fails with [`SeriesError::Changed`](super::SeriesError::Changed), and is to
+/// be tried again as well.
 ///
 /// A SQLite file that the program keeps in WAL mode will do as well: the numbers are then in its
 /// log, as the documents are. Nothing else of this library is given in such a file.
