@@ -7,7 +7,7 @@ use uidring::{FieldOrder, Layout};
 /// The digits of base32.
 pub(super) const DIGITS: &str = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// How many digits a UID has.
-pub(super) const LENGTH: u32 = 13;
+const LENGTH: u32 = 13;
 
 /// Where the fields of a UID are.
 pub(super) struct Fields {
@@ -20,8 +20,8 @@ pub(super) struct Fields {
     /// When the first tick begins and the last one ends, in milliseconds since 1970.
     pub(super) epoch_ms: i128,
     pub(super) end_ms: i128,
-    /// What follows the tick in the first and in the last UID of a tick.
-    first: u64,
+    max_tick: u64,
+    /// What follows the tick in the last UID of a tick. In the first, all of it is 0.
     last: u64,
 }
 
@@ -34,7 +34,6 @@ impl Fields {
             if is_time_first { (worker + sequence, sequence) } else { (sequence, time + sequence) };
         let tick_ms = u64::try_from(layout.tick().as_millis()).unwrap_or(1);
         let epoch_ms = unix_ms(layout.epoch());
-        let ticks = i128::from(layout.max_tick()) + 1;
         Fields {
             time_shift,
             worker_shift,
@@ -44,8 +43,8 @@ impl Fields {
             sequence_mask: layout.max_sequence(),
             tick_ms,
             epoch_ms,
-            end_ms: epoch_ms + ticks * i128::from(tick_ms),
-            first: 0,
+            end_ms: epoch_ms + (i128::from(layout.max_tick()) + 1) * i128::from(tick_ms),
+            max_tick: layout.max_tick(),
             last: layout.max_worker() << worker_shift | layout.max_sequence(),
         }
     }
@@ -70,15 +69,14 @@ impl Fields {
         format!(
             "CASE WHEN {ms} < {} THEN 1 WHEN {ms} < {end_ms} THEN {} END",
             epoch_ms + i128::from(*tick_ms),
-            self.uid(ms, quotient, self.first)
+            self.uid(ms, quotient, 0)
         )
     }
 
     /// The last UID of the tick in which `ms` lies.
     pub(super) fn last(&self, ms: &str, quotient: &str) -> String {
-        let Fields { epoch_ms, end_ms, tick_ms, .. } = self;
-        let of_end = (end_ms - epoch_ms) / i128::from(*tick_ms) - 1;
-        let largest = of_end << self.time_shift | i128::from(self.last);
+        let Fields { epoch_ms, end_ms, .. } = self;
+        let largest = self.max_tick << self.time_shift | self.last;
         format!(
             "CASE WHEN {ms} >= {end_ms} THEN {largest} WHEN {ms} >= {epoch_ms} THEN {} END",
             self.uid(ms, quotient, self.last)
@@ -92,6 +90,16 @@ impl Fields {
         let tick = format!("{tick} << {time_shift}");
         if rest == 0 { tick } else { format!("({tick} | {rest})") }
     }
+}
+
+/// What a text of a UID matches, in upper case and with the digits that are read as others replaced.
+pub(super) const PATTERN: &str = "[0-7][0-9A-HJKMNP-TV-Z]{12}";
+
+/// The number of these digits; `value` is that of the digit at a place, which is counted from 1.
+pub(super) fn number(value: impl Fn(u32) -> String) -> String {
+    let parts: Vec<_> =
+        (1..=LENGTH).map(|at| format!("({} << {})", value(at), 5 * (LENGTH - at))).collect();
+    format!("NULLIF({}, 0)", parts.join(" | "))
 }
 
 /// The digits of the UID `id`, the first one first; `digit` is the one of a number from 0 to 31.

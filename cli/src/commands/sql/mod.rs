@@ -48,12 +48,20 @@ enum Database {
     Sqlite,
 }
 
-/// A function: its name and what it takes.
-struct Function {
-    name: &'static str,
-    takes: Takes,
+/// A function, in the order in which they are made: the last ones call those before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Function {
+    Time,
+    Worker,
+    Sequence,
+    First,
+    Last,
+    Base32,
+    FromBase32,
+    SafeBound,
 }
 
+/// What a function takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Takes {
     Id,
@@ -63,16 +71,40 @@ enum Takes {
     Seconds,
 }
 
-const FUNCTIONS: [Function; 8] = [
-    Function { name: "uid_time", takes: Takes::Id },
-    Function { name: "uid_worker", takes: Takes::Id },
-    Function { name: "uid_sequence", takes: Takes::Id },
-    Function { name: "uid_first", takes: Takes::Time },
-    Function { name: "uid_last", takes: Takes::Time },
-    Function { name: "uid_base32", takes: Takes::Id },
-    Function { name: "uid_from_base32", takes: Takes::Text },
-    Function { name: "uid_safe_bound", takes: Takes::Seconds },
-];
+impl Function {
+    const ALL: [Function; 8] = [
+        Function::Time,
+        Function::Worker,
+        Function::Sequence,
+        Function::First,
+        Function::Last,
+        Function::Base32,
+        Function::FromBase32,
+        Function::SafeBound,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Function::Time => "uid_time",
+            Function::Worker => "uid_worker",
+            Function::Sequence => "uid_sequence",
+            Function::First => "uid_first",
+            Function::Last => "uid_last",
+            Function::Base32 => "uid_base32",
+            Function::FromBase32 => "uid_from_base32",
+            Function::SafeBound => "uid_safe_bound",
+        }
+    }
+
+    fn takes(self) -> Takes {
+        match self {
+            Function::Time | Function::Worker | Function::Sequence | Function::Base32 => Takes::Id,
+            Function::First | Function::Last => Takes::Time,
+            Function::FromBase32 => Takes::Text,
+            Function::SafeBound => Takes::Seconds,
+        }
+    }
+}
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {

@@ -2,30 +2,30 @@
 
 use uidring::Layout;
 
-use super::arithmetic::{DIGITS, Fields, LENGTH, digits};
-use super::{FUNCTIONS, Function, Takes, heading};
+use super::arithmetic::{DIGITS, Fields, PATTERN, digits, number};
+use super::{Function, Takes, heading};
 
 /// Statements that make the functions anew.
 pub(super) fn create(layout: &Layout) -> String {
     let fields = Fields::of(layout);
-    let statements = FUNCTIONS.iter().map(|function| create_one(function, &fields));
-    heading(layout) + &statements.collect::<String>()
+    let statements = Function::ALL.map(|function| create_one(function, &fields));
+    heading(layout) + &statements.concat()
 }
 
-fn create_one(function: &Function, fields: &Fields) -> String {
-    let name = function.name;
+fn create_one(function: Function, fields: &Fields) -> String {
+    let name = function.name();
     let ms = "FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', moment) / 1000)";
-    let (returns, body) = match name {
-        "uid_time" => ("DATETIME(3)", time(fields)),
-        "uid_worker" => ("BIGINT", fields.worker("id")),
-        "uid_sequence" => ("BIGINT", fields.sequence("id")),
-        "uid_first" => ("BIGINT", fields.first(ms, "DIV")),
-        "uid_last" => ("BIGINT", fields.last(ms, "DIV")),
-        "uid_base32" => ("CHAR(13)", base32()),
-        "uid_from_base32" => ("BIGINT", from_base32()),
-        _ => ("BIGINT", SAFE_BOUND.to_owned()),
+    let (returns, body) = match function {
+        Function::Time => ("DATETIME(3)", time(fields)),
+        Function::Worker => ("BIGINT", fields.worker("id")),
+        Function::Sequence => ("BIGINT", fields.sequence("id")),
+        Function::First => ("BIGINT", fields.first(ms, "DIV")),
+        Function::Last => ("BIGINT", fields.last(ms, "DIV")),
+        Function::Base32 => ("CHAR(13)", base32()),
+        Function::FromBase32 => ("BIGINT", from_base32()),
+        Function::SafeBound => ("BIGINT", SAFE_BOUND.to_owned()),
     };
-    let (parameter, kind) = match function.takes {
+    let (parameter, kind) = match function.takes() {
         Takes::Id => ("id BIGINT", "DETERMINISTIC"),
         Takes::Time => ("moment DATETIME(6)", "DETERMINISTIC"),
         Takes::Text => ("base32 VARCHAR(255) CHARACTER SET utf8mb4", "DETERMINISTIC"),
@@ -40,8 +40,8 @@ fn create_one(function: &Function, fields: &Fields) -> String {
 
 /// Statements that remove the functions.
 pub(super) fn drop() -> String {
-    let statement = |name| format!("DROP FUNCTION IF EXISTS {name};\n");
-    FUNCTIONS.iter().map(|function| statement(function.name)).collect()
+    let statement = |function: Function| format!("DROP FUNCTION IF EXISTS {};\n", function.name());
+    Function::ALL.map(statement).concat()
 }
 
 /// Operators on bits make unsigned numbers, which a difference may not go below.
@@ -62,14 +62,10 @@ fn from_base32() -> String {
     let text = [("O", "0"), ("I", "1"), ("L", "1")]
         .iter()
         .fold(text.to_owned(), |text, (from, to)| format!("REPLACE({text}, '{from}', '{to}')"));
-    let digit = |at: u32| {
-        format!("((LOCATE(SUBSTR({text}, {at}, 1), '{DIGITS}') - 1) << {})", 5 * (LENGTH - at))
-    };
-    let sum: Vec<_> = (1..=LENGTH).map(digit).collect();
+    let value = |at| format!("(LOCATE(SUBSTR({text}, {at}, 1), '{DIGITS}') - 1)");
     format!(
-        "CASE WHEN LENGTH(base32) = 13 AND {text} REGEXP '^[0-7][0-9A-HJKMNP-TV-Z]{{12}}$' \
-         THEN NULLIF({}, 0) END",
-        sum.join(" | ")
+        "CASE WHEN LENGTH(base32) = 13 AND {text} REGEXP '^{PATTERN}$' THEN {} END",
+        number(value)
     )
 }
 

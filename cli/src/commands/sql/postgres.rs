@@ -2,47 +2,46 @@
 
 use uidring::Layout;
 
-use super::arithmetic::{DIGITS, Fields, LENGTH, digits};
-use super::{FUNCTIONS, Function, Takes, heading};
+use super::arithmetic::{DIGITS, Fields, PATTERN, digits, number};
+use super::{Function, Takes, heading};
 
 /// Statements that make the functions, or replace them.
 pub(super) fn create(layout: &Layout) -> String {
     let fields = Fields::of(layout);
-    let statements = FUNCTIONS.iter().map(|function| create_one(function, &fields));
-    format!("{}BEGIN;\n{}COMMIT;\n", heading(layout), statements.collect::<String>())
+    let statements = Function::ALL.map(|function| create_one(function, &fields));
+    format!("{}BEGIN;\n{}COMMIT;\n", heading(layout), statements.concat())
 }
 
-fn create_one(function: &Function, fields: &Fields) -> String {
-    let name = function.name;
-    let (returns, body) = match name {
-        "uid_time" => ("TIMESTAMPTZ", time(fields)),
-        "uid_worker" => ("BIGINT", fields.worker("id")),
-        "uid_sequence" => ("BIGINT", fields.sequence("id")),
-        "uid_first" => ("BIGINT", of_ms(&fields.first("ms", "/"))),
-        "uid_last" => ("BIGINT", of_ms(&fields.last("ms", "/"))),
-        "uid_base32" => ("TEXT", base32()),
-        "uid_from_base32" => ("BIGINT", from_base32()),
-        _ => ("BIGINT", SAFE_BOUND.to_owned()),
+fn create_one(function: Function, fields: &Fields) -> String {
+    let name = function.name();
+    let (returns, body) = match function {
+        Function::Time => ("TIMESTAMPTZ", time(fields)),
+        Function::Worker => ("BIGINT", fields.worker("id")),
+        Function::Sequence => ("BIGINT", fields.sequence("id")),
+        Function::First => ("BIGINT", of_ms(&fields.first("ms", "/"))),
+        Function::Last => ("BIGINT", of_ms(&fields.last("ms", "/"))),
+        Function::Base32 => ("TEXT", base32()),
+        Function::FromBase32 => ("BIGINT", from_base32()),
+        Function::SafeBound => ("BIGINT", SAFE_BOUND.to_owned()),
     };
-    let kind = match function.takes {
+    let kind = match function.takes() {
         Takes::Seconds => "STABLE STRICT",
         _ => "IMMUTABLE STRICT PARALLEL SAFE",
     };
     format!(
         "CREATE OR REPLACE FUNCTION {name}({}) RETURNS {returns}\n    LANGUAGE SQL {kind} AS $$ \
          SELECT {body} $$;\n",
-        parameter(function.takes)
+        parameter(function.takes())
     )
 }
 
 /// Statements that remove the functions.
 pub(super) fn drop() -> String {
-    let statement = |name, takes| {
-        let kind = parameter(takes).split_once(' ').map_or("", |(_, kind)| kind);
-        format!("DROP FUNCTION IF EXISTS {name}({kind});\n")
+    let statement = |function: &Function| {
+        let kind = parameter(function.takes()).split_once(' ').map_or("", |(_, kind)| kind);
+        format!("DROP FUNCTION IF EXISTS {}({kind});\n", function.name())
     };
-    // The last ones call the first ones.
-    FUNCTIONS.iter().rev().map(|function| statement(function.name, function.takes)).collect()
+    Function::ALL.iter().rev().map(statement).collect()
 }
 
 fn parameter(takes: Takes) -> &'static str {
@@ -80,18 +79,12 @@ fn base32() -> String {
 
 /// `NULL` for a text of no UID.
 fn from_base32() -> String {
-    let digit = |at: u32| {
-        format!(
-            "(STRPOS('{DIGITS}', SUBSTR(digits, {at}, 1)) - 1)::BIGINT << {}",
-            5 * (LENGTH - at)
-        )
-    };
-    let sum: Vec<_> = (1..=LENGTH).map(|at| format!("({})", digit(at))).collect();
+    let value = |at| format!("(STRPOS('{DIGITS}', SUBSTR(digits, {at}, 1)) - 1)::BIGINT");
     format!(
-        "CASE WHEN digits ~ '^[0-7][0-9A-HJKMNP-TV-Z]{{12}}$' THEN NULLIF({}, 0) END \
+        "CASE WHEN digits ~ '^{PATTERN}$' THEN {} END \
          FROM (SELECT TRANSLATE(base32, 'abcdefghjkmnpqrstvwxyzoOiIlL', \
          'ABCDEFGHJKMNPQRSTVWXYZ001111') AS digits) AS digits",
-        sum.join(" | ")
+        number(value)
     )
 }
 

@@ -2,31 +2,31 @@
 
 use uidring::Layout;
 
-use super::arithmetic::{DIGITS, Fields, LENGTH, digits};
-use super::{FUNCTIONS, heading};
+use super::arithmetic::{DIGITS, Fields, digits, number};
+use super::{Function, heading};
 
 /// A query for each function.
 pub(super) fn queries(layout: &Layout) -> String {
     let fields = Fields::of(layout);
-    let queries = FUNCTIONS.iter().map(|function| query(function.name, &fields));
-    heading(layout) + &queries.collect::<String>()
+    let queries = Function::ALL.map(|function| query(function, &fields));
+    heading(layout) + &queries.concat()
 }
 
-fn query(name: &str, fields: &Fields) -> String {
+fn query(function: Function, fields: &Fields) -> String {
     let late = "DATETIME('now', '-' || :seconds || ' seconds')";
-    let expression = match name {
-        "uid_time" => time(fields),
-        "uid_worker" => fields.worker(":id"),
-        "uid_sequence" => fields.sequence(":id"),
-        "uid_first" => of_time(&fields.first("ms", "/"), ":time"),
-        "uid_last" => of_time(&fields.last("ms", "/"), ":time"),
-        "uid_base32" => {
+    let expression = match function {
+        Function::Time => time(fields),
+        Function::Worker => fields.worker(":id"),
+        Function::Sequence => fields.sequence(":id"),
+        Function::First => of_time(&fields.first("ms", "/"), ":time"),
+        Function::Last => of_time(&fields.last("ms", "/"), ":time"),
+        Function::Base32 => {
             digits(":id", |digit| format!("SUBSTR('{DIGITS}', 1 + {digit}, 1)")).join(" || ")
         }
-        "uid_from_base32" => from_base32(),
-        _ => of_time(&fields.first("ms", "/"), late),
+        Function::FromBase32 => from_base32(),
+        Function::SafeBound => of_time(&fields.first("ms", "/"), late),
     };
-    format!("SELECT {expression} AS {name};\n")
+    format!("SELECT {expression} AS {};\n", function.name())
 }
 
 /// `expression` of `ms`, the milliseconds from 1970 to `time`.
@@ -42,16 +42,13 @@ fn time(fields: &Fields) -> String {
     format!("STRFTIME('%Y-%m-%dT%H:%M:%fZ', ({ms}) / 1000.0, 'unixepoch')")
 }
 
-/// `NULL` for a text of no UID.
+/// `NULL` for a text of no UID. SQLite compiles no regular expressions in.
 fn from_base32() -> String {
-    let digit = |at: u32| {
-        format!("((INSTR('{DIGITS}', SUBSTR(digits, {at}, 1)) - 1) << {})", 5 * (LENGTH - at))
-    };
-    let sum: Vec<_> = (1..=LENGTH).map(digit).collect();
+    let value = |at| format!("(INSTR('{DIGITS}', SUBSTR(digits, {at}, 1)) - 1)");
     let pattern = format!("[0-7]{}", "[0-9A-HJKMNP-TV-Z]".repeat(12));
     format!(
-        "(SELECT CASE WHEN digits GLOB '{pattern}' THEN NULLIF({}, 0) END FROM \
+        "(SELECT CASE WHEN digits GLOB '{pattern}' THEN {} END FROM \
          (SELECT REPLACE(REPLACE(REPLACE(UPPER(:text), 'O', '0'), 'I', '1'), 'L', '1') AS digits))",
-        sum.join(" | ")
+        number(value)
     )
 }
