@@ -413,9 +413,7 @@ impl Builder {
     pub fn build_past(self) -> Result<PastGenerator, BuildError> {
         let mut registry = self.registry.ok_or(BuildError::NoRegistry)?;
         let patience = Patience { deadline: self.start_deadline, since: Stopwatch::start() };
-        let remembered =
-            if self.asks_for_layout { patience.layout_of(&mut *registry)? } else { None };
-        let layout = remembered.unwrap_or(self.layout);
+        let layout = patience.layout(&mut *registry, self.asks_for_layout, self.layout)?;
         let lease = patience.retry(|| {
             check_time(&layout, &*self.clock)?;
             let now = layout.tick_at(self.clock.now()).unwrap_or(layout.final_tick());
@@ -467,9 +465,7 @@ impl Builder {
         }
         let mut registry = self.registry.ok_or(BuildError::NoRegistry)?;
         let patience = Patience { deadline: self.start_deadline, since: Stopwatch::start() };
-        let remembered =
-            if self.asks_for_layout { patience.layout_of(&mut *registry)? } else { None };
-        let layout = remembered.unwrap_or(layout);
+        let layout = patience.layout(&mut *registry, self.asks_for_layout, layout)?;
         let tick = layout.tick();
         if !is_exact && max_lag < tick && max_lead < tick {
             return Err(BuildError::Limits { max_lead, max_lag, tick });

@@ -21,12 +21,17 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// The layout that the registry remembers.
-    pub fn layout_of(
+    /// `layout`, or the one that the registry remembers if it `is_asked` and does.
+    pub fn layout(
         &self,
         registry: &mut dyn WorkerRegistry,
-    ) -> Result<Option<Layout>, BuildError> {
-        self.retry(|| Ok(registry.remembered_layout()?))
+        is_asked: bool,
+        layout: Layout,
+    ) -> Result<Layout, BuildError> {
+        if !is_asked {
+            return Ok(layout);
+        }
+        Ok(self.retry(|| Ok(registry.remembered_layout()?))?.unwrap_or(layout))
     }
 
     /// Repeats `attempt` until it succeeds or fails for a reason that stays, or `deadline` has

@@ -1,6 +1,6 @@
 //! Ids as arguments, or as lines of standard input.
 
-use std::io::{self, BufRead, BufReader, IsTerminal};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 
 use uidring::{ParseUidError, Uid};
 
@@ -31,11 +31,11 @@ pub(crate) fn each(
     mut act: impl FnMut(&str, bool) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     if texts.is_empty() {
-        return each_line(&mut act);
+        return each_of_stdin(&mut act);
     }
     for text in texts {
         if text == "-" {
-            each_line(&mut act)?;
+            each_of_stdin(&mut act)?;
         } else {
             act(text, true)?;
         }
@@ -43,21 +43,30 @@ pub(crate) fn each(
     Ok(())
 }
 
-fn each_line(act: &mut impl FnMut(&str, bool) -> Result<(), Failure>) -> Result<(), Failure> {
-    let mut stdin = BufReader::with_capacity(1 << 16, io::stdin().lock());
+/// Passes over empty lines.
+fn each_of_stdin(act: &mut impl FnMut(&str, bool) -> Result<(), Failure>) -> Result<(), Failure> {
+    let stdin = BufReader::with_capacity(1 << 16, io::stdin().lock());
+    each_line(stdin, "standard input", |text, is_another_there| {
+        if text.is_empty() { Ok(()) } else { act(text, is_another_there) }
+    })
+}
+
+/// Calls `act` with each line of the file with this `name`, without the spaces around it, and with
+/// whether another one is available without waiting.
+pub(crate) fn each_line<R: Read>(
+    mut file: BufReader<R>,
+    name: &str,
+    mut act: impl FnMut(&str, bool) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let mut line = Vec::new();
     loop {
         line.clear();
-        let read = stdin.read_until(b'\n', &mut line);
-        if read.map_err(|error| Failure::Failed(format!("cannot read standard input: {error}")))?
-            == 0
-        {
+        let read = file.read_until(b'\n', &mut line);
+        let read = read.map_err(|error| Failure::Failed(format!("cannot read {name}: {error}")))?;
+        if read == 0 {
             return Ok(());
         }
-        let text = String::from_utf8_lossy(&line);
-        if !text.trim().is_empty() {
-            act(text.trim(), !stdin.buffer().is_empty())?;
-        }
+        act(String::from_utf8_lossy(&line).trim(), !file.buffer().is_empty())?;
     }
 }
 

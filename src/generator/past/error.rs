@@ -6,6 +6,7 @@ use std::io;
 use std::time::{Duration, SystemTime};
 
 use crate::clock::{human, utc};
+use crate::engine::TakeError;
 use crate::registry::RegistryError;
 use crate::support::audience::PerAudience;
 use crate::support::rule::BrokenRule;
@@ -121,10 +122,7 @@ impl fmt::Display for TakeAtError {
                  was restored from an old copy, raise its worker ids above all that were given"
             ),
             TakeAtError::Spawn(_) => f.write_str("the thread that asks cannot be started"),
-            TakeAtError::Forked => f.write_str(
-                "this process was forked from the one that opened the generator: open another \
-                 here, after the fork",
-            ),
+            TakeAtError::Forked => TakeError::Forked.fmt(f),
         }
     }
 }

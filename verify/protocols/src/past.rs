@@ -324,7 +324,7 @@ impl Model for Ids {
         ]
     }
 
-    /// Worker ids of processes that were killed come no more, whatever they are.
+    /// Each start uses a worker id up, so that without a bound there is no end of states.
     fn within_boundary(&self, state: &State) -> bool {
         state.largest <= 3
     }

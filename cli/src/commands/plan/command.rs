@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use uidring::Layout;
@@ -189,7 +190,7 @@ impl Args {
             }
             (Some(epoch), _) => Ok(epoch),
             (None, None) => start_of_year(now),
-            (None, Some(oldest)) => Ok(start_of_year(now)?.min(start_of_day(oldest)?)),
+            (None, Some(oldest)) => Ok(start_of_year(now)?.min(midnight(oldest, |day| day)?)),
         }
     }
 
@@ -242,16 +243,14 @@ impl Args {
     }
 }
 
-fn start_of_day(time: SystemTime) -> Result<SystemTime, Failure> {
-    let start = Timestamp::try_from(time)
-        .and_then(|time| Ok(time.to_zoned(TimeZone::UTC).start_of_day()?.timestamp()));
-    start.map(SystemTime::from).map_err(|error| Failure::Usage(format!("--oldest: {error}")))
+fn start_of_year(now: SystemTime) -> Result<SystemTime, Failure> {
+    midnight(now, Date::first_of_year)
 }
 
-fn start_of_year(now: SystemTime) -> Result<SystemTime, Failure> {
-    let start = Timestamp::try_from(now).and_then(|now| {
-        let today = now.to_zoned(TimeZone::UTC).date();
-        Ok(today.first_of_year().to_zoned(TimeZone::UTC)?.timestamp())
+/// The beginning of the day that `of` makes of that of `time`, in UTC.
+fn midnight(time: SystemTime, of: impl FnOnce(Date) -> Date) -> Result<SystemTime, Failure> {
+    let start = Timestamp::try_from(time).and_then(|time| {
+        Ok(of(time.to_zoned(TimeZone::UTC).date()).to_zoned(TimeZone::UTC)?.timestamp())
     });
     start
         .map(SystemTime::from)

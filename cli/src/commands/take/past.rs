@@ -1,15 +1,14 @@
 //! `uidring take --at` and `--times`: UIDs of times that were.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
-use std::iter;
-use std::mem;
+use std::io::{self, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 use uidring::{PastGenerator, TakeTimesError};
 use uidring_args::{Db, time, with_causes};
 
+use crate::args::ids::each_line;
 use crate::commands::take::explained::{explain, is_explained};
 use crate::run::lines::{Format, Lines as _, UidLines};
 use crate::text::{Failure, unbuffered_stdout};
@@ -37,14 +36,13 @@ impl Times {
         let mut printer = Printer::new(past, format)?;
         match self {
             Times::Each(time, count) if format.is_none() && is_explained(*count) => {
-                let times: Vec<_> = (0..*count).map(|_| *time).collect();
-                let uids = past.take_times(&times).map_err(failed)?;
+                let uids = past.take_times(&batch_of(*time, *count)).map_err(failed)?;
                 explain(past.layout(), &uids, past.status().worker_id, false, db)
             }
             Times::Each(time, count) => {
                 let mut left = *count;
                 while left > 0 {
-                    let times: Vec<_> = iter::repeat_n(*time, BATCH).take(of(left)).collect();
+                    let times = batch_of(*time, left);
                     left -= times.len() as u64;
                     printer.print(&times)?.map_or(Ok(()), |error| Err(failed(error)))?;
                 }
@@ -63,8 +61,9 @@ impl Times {
     }
 }
 
-fn of(left: u64) -> usize {
-    usize::try_from(left).unwrap_or(usize::MAX)
+/// `time` as often as it is left, and as often as is taken at once at most.
+fn batch_of(time: SystemTime, left: u64) -> Vec<SystemTime> {
+    vec![time; usize::try_from(left).unwrap_or(BATCH).min(BATCH)]
 }
 
 struct Printer<'a> {
@@ -102,42 +101,32 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints a UID for each line of `file`, as soon as no further line is there.
-    fn print_lines<R: io::Read>(
-        &mut self,
-        mut file: BufReader<R>,
-        name: &str,
-    ) -> Result<(), Failure> {
-        let (mut line, mut times, mut first) = (Vec::new(), Vec::new(), 1);
-        loop {
-            line.clear();
-            let read = file.read_until(b'\n', &mut line);
-            let read = read.map_err(|e| Failure::Failed(format!("cannot read {name}: {e}")))?;
-            let text = String::from_utf8_lossy(&line);
-            let parsed = if read > 0 { Some(time(text.trim())) } else { None };
-            let (is_last, problem) = match parsed {
-                Some(Ok(time)) => {
-                    times.push(time);
-                    (false, None)
+    fn print_lines<R: Read>(&mut self, file: BufReader<R>, name: &str) -> Result<(), Failure> {
+        // The times of the lines from the `first` on, whose UIDs are to be printed.
+        let (mut times, mut first) = (Vec::new(), 1);
+        let failed = |line: usize, problem: String| {
+            Err(Failure::Failed(format!("line {line} of {name}: {problem}")))
+        };
+        let mut print = |times: &mut Vec<SystemTime>, first: &mut usize| {
+            if let Some(error) = self.print(times)? {
+                return failed(*first + error.index, with_causes(&error.cause));
+            }
+            *first += times.len();
+            times.clear();
+            Ok(())
+        };
+        each_line(file, name, |text, is_another_there| {
+            match time(text) {
+                Ok(time) => times.push(time),
+                Err(problem) => {
+                    print(&mut times, &mut first)?;
+                    return failed(first, format!("{text:?}: {problem}"));
                 }
-                Some(Err(problem)) => (true, Some(format!("{:?}: {problem}", text.trim()))),
-                None => (true, None),
-            };
-            if !is_last && times.len() < BATCH && !file.buffer().is_empty() {
-                continue;
             }
-            let at = |index: usize, problem: String| {
-                Err(Failure::Failed(format!("line {} of {name}: {problem}", first + index)))
-            };
-            if let Some(error) = self.print(&times)? {
-                return at(error.index, with_causes(&error.cause));
+            if times.len() == BATCH || !is_another_there {
+                print(&mut times, &mut first)?;
             }
-            if let Some(problem) = problem {
-                return at(times.len(), problem);
-            }
-            if is_last {
-                return Ok(());
-            }
-            first += mem::take(&mut times).len();
-        }
+            Ok(())
+        })
     }
 }

@@ -13,10 +13,11 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::config::db::StoreFailure;
-use crate::http::batch::{BYTES_PER_ID_OF_ANY, Batch};
+use crate::http::batch::{BYTES_PER_ID_OF_ANY, Batch, Ids};
 use crate::http::bearer::bearer;
 use crate::http::describe::Problems;
 use crate::http::masking::MaskedIds;
+use crate::http::negotiate::Form;
 use crate::http::numbers::run_blocking;
 use crate::http::problem::{self, Problem};
 use crate::http::{body, ids, negotiate, numbers, params};
@@ -49,11 +50,16 @@ pub(crate) async fn take(
     let count = params::count(query.as_deref())?;
     let form = negotiate::form(&headers)?;
     let uids = numbers::take_uids(app, ("uids", app.uids()?), count).await?;
-    app.counters().uids.add(count as u64);
-    Ok(match &app.masked {
+    Ok(answer(app, form, uids))
+}
+
+/// The answer with these UIDs, masked if they are to be.
+fn answer(app: &'static App, form: Form, uids: Ids) -> Response {
+    app.counters().uids.add(uids.len() as u64);
+    match &app.masked {
         None => ids::response(form, &ids::UIDS, uids),
         Some(masked) => ids::response(form, &ids::UIDS, MaskedIds::new(uids, masked)),
-    })
+    }
 }
 
 /// The times whose UIDs are taken.
@@ -98,15 +104,10 @@ pub(crate) async fn take_times(
     };
     let uids = run_blocking(&app.calls, take).await?;
     let uids: Vec<Uid> = uids.map_err(|none: PastFailure| none.problem())?;
-    app.counters().uids.add(uids.len() as u64);
     for uid in &uids {
         batch.push(uid.get());
     }
-    let uids = batch.finish();
-    Ok(match &app.masked {
-        None => ids::response(form, &ids::UIDS, uids),
-        Some(masked) => ids::response(form, &ids::UIDS, MaskedIds::new(uids, masked)),
-    })
+    Ok(answer(app, form, batch.finish()))
 }
 
 /// Why there are no UIDs of times that were.
