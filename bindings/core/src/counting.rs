@@ -164,7 +164,7 @@ impl Connection {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn rows(&self, sql: String, values: Vec<SqlValue>) -> Result<Rows, DriverFailed> {
+    async fn rows(self, sql: String, values: Vec<SqlValue>) -> Result<Rows, DriverFailed> {
         self.lock().asked = Some(Statement { sql, values });
         let answer = poll_fn(|_| match self.lock().answered.take() {
             Some(answer) => Poll::Ready(answer),
@@ -176,7 +176,7 @@ impl Connection {
     /// The file of SQLite's that the connection has open. `None` for one in memory.
     async fn file(&self) -> Result<Option<String>, AskError> {
         let sql = "SELECT file FROM pragma_database_list WHERE name = 'main'".to_owned();
-        let rows = self.rows(sql, Vec::new()).await.map_err(|_| AskError::Driver)?;
+        let rows = self.clone().rows(sql, Vec::new()).await.map_err(|_| AskError::Driver)?;
         let file = rows.into_iter().next().and_then(|row| row.into_iter().next().flatten());
         Ok(file.filter(|file| !file.is_empty()))
     }
@@ -230,10 +230,7 @@ impl Counting {
         Transaction { dialect, has_begun }: Transaction,
     ) -> Counting {
         Asking::new(move |connection| async move {
-            let rows = |sql, values| {
-                let connection = connection.clone();
-                async move { connection.rows(sql, values).await }
-            };
+            let rows = |sql, values| connection.clone().rows(sql, values);
             Ok(match date {
                 _ if has_begun => series.take_with_begun(dialect, date, rows).await,
                 Some(date) => series.take_with_async_for(dialect, date, rows).await,
@@ -250,10 +247,7 @@ impl Counting {
     ) -> Counting {
         Asking::new(move |connection| async move {
             connection.check_file(dialect, series.is_known()).await?;
-            let rows = |sql, values| {
-                let connection = connection.clone();
-                async move { connection.rows(sql, values).await }
-            };
+            let rows = |sql, values| connection.clone().rows(sql, values);
             Ok(if has_begun {
                 series.take_with_begun(dialect, date, rows).await
             } else {
@@ -267,10 +261,7 @@ impl Reading {
     pub(crate) fn of(series: GaplessGenerator, dialect: Dialect) -> Reading {
         Asking::new(move |connection| async move {
             connection.check_file(dialect, series.is_known()).await?;
-            let rows = |sql, values| {
-                let connection = connection.clone();
-                async move { connection.rows(sql, values).await }
-            };
+            let rows = |sql, values| connection.clone().rows(sql, values);
             Ok(series.read_with_async(dialect, rows).await?)
         })
     }

@@ -4,6 +4,9 @@ use std::fmt;
 
 use super::period::Period;
 
+/// The most numbers that one call takes by a date or in a transaction.
+pub(crate) const MOST_AT_ONCE: u64 = 1_000_000;
+
 /// A number that people see.
 ///
 /// Its text and its parts come from one reading of the clock: the text is that of the period that

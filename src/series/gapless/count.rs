@@ -6,7 +6,7 @@ use std::fmt;
 use crate::backend::sql::{FRESH, Value, mark, now};
 use crate::series::error::{SeriesError, driver};
 use crate::series::form::date::Date;
-use crate::series::form::number::SeriesNumber;
+use crate::series::form::number::{MOST_AT_ONCE, SeriesNumber};
 use crate::series::form::period::Period;
 use crate::series::form::scope::valid_scope;
 use crate::series::memory::handle::Handle;
@@ -16,9 +16,6 @@ use crate::series::store::counter::Counter;
 use crate::series::store::sql::rows::record_of_texts;
 use crate::series::store::{SeriesRecord, SeriesVersion};
 use crate::sync::{Arc, OnceLock};
-
-/// The most numbers that one call counts.
-const MOST: u64 = 1_000_000;
 
 /// A series, the day whose numbers are counted, and how many. `N` is what the caller gets.
 pub struct Gapless<'a, N> {
@@ -206,7 +203,7 @@ impl<'a> Gapless<'a, Vec<SeriesNumber>> {
         date: Option<Date>,
         count: usize,
     ) -> Gapless<'a, Vec<SeriesNumber>> {
-        let (place, count) = (Place::Opened(handle), (count as u64).clamp(1, MOST));
+        let (place, count) = (Place::Opened(handle), (count as u64).clamp(1, MOST_AT_ONCE));
         Gapless { place, date, count, finish: |all| (!all.is_empty()).then_some(all) }
     }
 }
@@ -253,17 +250,20 @@ impl<N> Gapless<'_, N> {
                     let set = set_last(&mut driver, &counter, before.max(largest)).await;
                     set.map_err(|error| self.failed(error))?;
                 }
-                let shown = pattern.shown().period(date);
-                let write = |number| {
-                    let text = pattern.write(date, place.scope(), number);
-                    SeriesNumber::new(text, number, period, shown)
-                };
-                let numbers = (before + 1..=last.min(largest)).map(write).collect();
+                let number = |number| pattern.number(date, place.scope(), number);
+                let numbers = (before + 1..=last.min(largest)).map(number).collect();
                 return (self.finish)(numbers).ok_or_else(|| place.full(&counter, largest));
             }
             cached = Some(self.find_out_why(&mut driver, &counter, &known.record).await?);
         }
         Err(SeriesError::Changed { series: self.series().to_owned() })
+    }
+
+    /// Counts by a `driver` that never waits: it returns when all is done.
+    #[allow(dead_code, reason = "it is for drivers of features")]
+    pub(crate) fn count_now(self, driver: impl Driver) -> Result<N, SeriesError> {
+        let series = self.series().to_owned();
+        without_waiting(self.count(driver)).unwrap_or(Err(SeriesError::Changed { series }))
     }
 
     /// Reads the series in the database of `driver`, which this process knows from then on.
@@ -561,7 +561,7 @@ impl DialectSyntax {
 }
 
 /// The result of a future that never waits.
-pub(crate) fn without_waiting<T>(future: impl Future<Output = T>) -> Option<T> {
+fn without_waiting<T>(future: impl Future<Output = T>) -> Option<T> {
     let mut future = std::pin::pin!(future);
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     match future.as_mut().poll(&mut context) {

@@ -15,7 +15,7 @@ use diesel_2::sql_types::{BigInt, HasSqlType, Nullable, Text};
 use diesel_2::{Connection, RunQueryDsl, sql_query};
 
 use super::GaplessTransaction;
-use super::count::{Dialect, Driver, DriverError, Gapless, Texts, without_waiting};
+use super::count::{Dialect, Driver, DriverError, Gapless, Texts};
 use super::with::ask_for_transaction;
 use crate::backend::sql::Value;
 use crate::series::error::SeriesError;
@@ -39,10 +39,7 @@ where
         C: 'a;
 
     fn count<'a, N: 'a>(&'a mut self, gapless: Gapless<'a, N>) -> Result<N, SeriesError> {
-        let series = gapless.series().to_owned();
-        // A connection of diesel returns when all is done.
-        without_waiting(gapless.count(Statements(self)))
-            .unwrap_or(Err(SeriesError::Changed { series }))
+        gapless.count_now(Statements(self))
     }
 }
 

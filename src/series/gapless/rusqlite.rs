@@ -4,7 +4,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{ToSql, Transaction, params_from_iter};
 
 use super::GaplessTransaction;
-use super::count::{Dialect, Driver, DriverError, Gapless, Texts, without_waiting};
+use super::count::{Dialect, Driver, DriverError, Gapless, Texts};
 use crate::backend::sql::Value;
 use crate::series::error::SeriesError;
 
@@ -15,10 +15,7 @@ impl GaplessTransaction for Transaction<'_> {
         Self: 'a;
 
     fn count<'a, N: 'a>(&'a mut self, gapless: Gapless<'a, N>) -> Result<N, SeriesError> {
-        let series = gapless.series().to_owned();
-        // A connection of SQLite does all at once.
-        without_waiting(gapless.count(Statements(self)))
-            .unwrap_or(Err(SeriesError::Changed { series }))
+        gapless.count_now(Statements(self))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::future::ready;
 
-use super::count::{Dialect, Driver, DriverError, Gapless, Texts, without_waiting};
+use super::count::{Dialect, Driver, DriverError, Gapless, Texts};
 use crate::backend::sql::{FRESH, Value};
 use crate::series::error::SeriesError;
 
@@ -34,10 +34,8 @@ pub fn count_with<N, E>(
 where
     E: Into<Box<dyn Error + Send + Sync>>,
 {
-    let series = gapless.series().to_owned();
     let rows = |sql: String, values: Vec<SqlValue>| ready(rows(&sql, &values));
-    without_waiting(gapless.count(Statements { dialect, has_begun: false, rows }))
-        .unwrap_or(Err(SeriesError::Changed { series }))
+    gapless.count_now(Statements { dialect, has_begun: false, rows })
 }
 
 /// Counts by a function that returns a future. Where a transaction `has_begun` for sure, nothing is

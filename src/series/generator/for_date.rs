@@ -4,17 +4,15 @@ use super::SeriesGenerator;
 use crate::engine::TakeError;
 use crate::series::error::SeriesError;
 use crate::series::form::date::Date;
-use crate::series::form::number::SeriesNumber;
+use crate::series::form::number::{MOST_AT_ONCE, SeriesNumber};
 use crate::series::memory::handle::Handle;
 use crate::series::memory::series_cache::MOST_RELOADS;
 
-/// The most numbers that one call takes.
-const MOST: u64 = 1_000_000;
 impl SeriesGenerator {
     /// Takes the next number of the period of a `date`: that of the document, not of the call. Its
-    /// text shows that date. For
-    /// the present period this is as fast as [`take`](SeriesGenerator::take). For any other it asks
-    /// the store, as no numbers of it are in memory.
+    /// text shows that date. For the present period this is as fast as
+    /// [`take`](SeriesGenerator::take). For any other it asks the store, as no numbers of it are in
+    /// memory.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {
@@ -53,7 +51,7 @@ impl SeriesGenerator {
     ///
     /// As [`take`](SeriesGenerator::take).
     pub fn take_n_for(&self, date: Date, count: u64) -> Result<Vec<SeriesNumber>, SeriesError> {
-        let count = count.clamp(1, MOST);
+        let count = count.clamp(1, MOST_AT_ONCE);
         let cached = self.handle.cached_series()?;
         let (version, period) = cached.version_on(date);
         self.handle.check_text(version, date)?;
@@ -97,8 +95,9 @@ impl SeriesGenerator {
             match self.handle.shared.cache.take(&counter, count) {
                 Ok(taken) => {
                     let pattern = version.definition.pattern();
-                    let write = |number| self.handle.write(pattern, date, number, period);
-                    return Ok((taken.first..=taken.last).map(write).collect());
+                    let scope = &self.handle.scope.name;
+                    let number = |number| pattern.number(date, scope, number);
+                    return Ok((taken.first..=taken.last).map(number).collect());
                 }
                 Err(SeriesError::Changed { .. }) => {
                     cached = self.handle.shared.cache.reload(self.name())?;

@@ -7,8 +7,6 @@ use super::series_cache::CachedSeries;
 use super::shared::Shared;
 use crate::series::error::SeriesError;
 use crate::series::form::date::Date;
-use crate::series::form::number::SeriesNumber;
-use crate::series::form::pattern::Pattern;
 use crate::series::form::period::Period;
 use crate::series::store::SeriesVersion;
 use crate::series::store::counter::Counter;
@@ -44,16 +42,5 @@ impl Handle {
     pub fn counter<'a>(&'a self, version: &SeriesVersion, period: Period) -> Counter<'a> {
         let (series, scope) = (self.name(), &*self.scope.name);
         Counter { series, version: version.number, period, scope }
-    }
-
-    pub fn write(
-        &self,
-        pattern: &Pattern,
-        date: Date,
-        number: u64,
-        period: Period,
-    ) -> SeriesNumber {
-        let text = pattern.write(date, &self.scope.name, number);
-        SeriesNumber::new(text, number, period, pattern.shown().period(date))
     }
 }

@@ -105,10 +105,9 @@ impl OpenPeriod {
 
     /// The number as people see it on a date of the period.
     pub fn write_on(&self, date: Date, scope: &str, number: u64) -> SeriesNumber {
-        let shown = self.undated.shown().period(date);
-        if shown == self.shown {
+        if self.undated.shown().period(date) == self.shown {
             return self.write(scope, number);
         }
-        SeriesNumber::new(self.undated.write(date, scope, number), number, self.period, shown)
+        self.undated.number(date, scope, number)
     }
 }

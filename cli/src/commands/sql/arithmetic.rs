@@ -92,7 +92,7 @@ impl Fields {
     }
 }
 
-/// What a text of a UID matches, in upper case and with the digits that are read as others replaced.
+/// What a text of a UID matches, in upper case, with the digits replaced that are read as others.
 pub(super) const PATTERN: &str = "[0-7][0-9A-HJKMNP-TV-Z]{12}";
 
 /// The number of these digits; `value` is that of the digit at a place, which is counted from 1.

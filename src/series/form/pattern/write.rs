@@ -2,6 +2,7 @@
 
 use super::super::date::Date;
 use super::super::error::FormatError;
+use super::super::number::SeriesNumber;
 use super::super::scope::valid_scope;
 use super::Pattern;
 use super::items::{Item, NumberWidth};
@@ -50,6 +51,12 @@ impl Pattern {
             None => {}
         }
         Ok(self.write(date, scope.unwrap_or_default(), number))
+    }
+
+    /// The number as people see it, counted in the period of a `date` that the pattern can show.
+    pub(crate) fn number(&self, date: Date, scope: &str, number: u64) -> SeriesNumber {
+        let (period, shown) = (self.unit().period(date), self.shown().period(date));
+        SeriesNumber::new(self.write(date, scope, number), number, period, shown)
     }
 
     /// Fails if there has to be a scope, and it is empty.
