@@ -31,12 +31,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use databases::{OwnServer, Server};
 use mysql_async::prelude::Queryable;
 use rusqlite::{Connection, TransactionBehavior};
-use takers::{BadServer, Taker, number, storm_seconds, until_shown};
+use takers::{BadServer, Taker, disturb, number, storm_seconds, until_shown};
 use uidring::Store;
 use uidring::clock::Clock;
 use uidring::series::{Period, Series, SeriesDefinition, SeriesError, SeriesGenerator};
@@ -242,14 +242,6 @@ fn storm_mysql() {
     until_shown(|seconds| storm_for(seconds, Some(Server::MySql)));
 }
 
-#[derive(Debug, Default)]
-struct Counts {
-    started: usize,
-    killed: u32,
-    paused: u32,
-    ended: u32,
-}
-
 /// Returns whether enough has happened.
 fn storm_for(seconds: u64, kind: Option<Server>) -> bool {
     let seed = number("UIDRING_STORM_SEED", 1);
@@ -269,7 +261,16 @@ fn storm_for(seconds: u64, kind: Option<Server>) -> bool {
         }
     }
     let mut rng = fastrand::Rng::with_seed(seed);
-    let counts = disturb(seconds, &mut rng, dir.path(), &database, server.as_mut());
+    let start = |number: usize, _| {
+        Taker::start(number, |command| {
+            command
+                .env(DATABASE, &database)
+                .env(LOG, log_of(dir.path(), number))
+                .env(SEED, number.to_string());
+        })
+    };
+    let places = (PROCESSES, PROCESSES);
+    let counts = disturb(seconds, &mut rng, server.as_mut(), places, start);
 
     let (mut texts, mut days, mut numbers) = (HashSet::new(), HashSet::new(), 0_u64);
     for process in 1..=counts.started {
@@ -315,70 +316,4 @@ fn documents(kind: Option<Server>, database: &str) -> Vec<String> {
     let (is_good, said) = kind.script(database, &format!("{sql};"));
     assert!(is_good, "{said}");
     said.lines().map(str::to_owned).collect()
-}
-
-fn disturb(
-    seconds: u64,
-    rng: &mut fastrand::Rng,
-    dir: &Path,
-    database: &str,
-    mut server: Option<&mut BadServer>,
-) -> Counts {
-    let mut counts = Counts::default();
-    let start = |counts: &mut Counts| {
-        counts.started += 1;
-        let number = counts.started;
-        Taker::start(number, |command| {
-            command
-                .env(DATABASE, database)
-                .env(LOG, log_of(dir, number))
-                .env(SEED, number.to_string());
-        })
-    };
-    let mut takers: Vec<Taker> = (0..PROCESSES).map(|_| start(&mut counts)).collect();
-    let end = Instant::now() + Duration::from_secs(seconds);
-    while Instant::now() < end {
-        thread::sleep(Duration::from_millis(50));
-        if let Some(server) = &mut server {
-            server.maybe_disturb(rng);
-        }
-        let index = rng.usize(0..takers.len());
-        let taker = &mut takers[index];
-        match rng.u8(0..20) {
-            0 => {
-                taker.kill();
-                counts.killed += 1;
-                takers[index] = start(&mut counts);
-            }
-            1 if !taker.stopped => {
-                drop(taker.child.stdin.take());
-                taker.wait_for_end();
-                counts.ended += 1;
-                takers[index] = start(&mut counts);
-            }
-            2 if !taker.stopped => {
-                taker.stop();
-                counts.paused += 1;
-            }
-            3..=5 if taker.stopped => taker.go_on(),
-            _ => {}
-        }
-        if let Some(server) = &mut server
-            && server.is_paused()
-        {
-            // A clean end waits for the server.
-            server.resume();
-        }
-    }
-    if let Some(server) = server {
-        server.resume();
-    }
-    for mut taker in takers {
-        if taker.stopped {
-            taker.go_on();
-        }
-        drop(taker.child.stdin.take());
-        taker.wait_for_end();
-    }
-    counts
 }

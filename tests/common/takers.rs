@@ -172,6 +172,82 @@ impl BadServer {
     }
 }
 
+/// What happened to the processes of a storm.
+#[derive(Debug, Default)]
+pub struct Counts {
+    pub started: usize,
+    pub killed: u32,
+    pub paused: u32,
+    pub ended: u32,
+}
+
+/// Has processes take in so many `places` for `seconds`, and kills, stops, wakes and ends them, and
+/// does the server what is bad for it. Where one is gone, `start` starts the next: by its number,
+/// from 1 on, and its place. What runs in a place from `slow` on takes seconds to start, and is
+/// disturbed less often.
+pub fn disturb(
+    seconds: u64,
+    rng: &mut fastrand::Rng,
+    mut server: Option<&mut BadServer>,
+    (places, slow): (usize, usize),
+    start: impl Fn(usize, usize) -> Taker,
+) -> Counts {
+    let mut counts = Counts::default();
+    let start = |counts: &mut Counts, place: usize| {
+        counts.started += 1;
+        start(counts.started, place)
+    };
+    let mut takers: Vec<Taker> = (0..places).map(|place| start(&mut counts, place)).collect();
+    let end = Instant::now() + Duration::from_secs(seconds);
+    while Instant::now() < end {
+        thread::sleep(Duration::from_millis(50));
+        if let Some(server) = &mut server {
+            server.maybe_disturb(rng);
+        }
+        let place = rng.usize(0..places);
+        if place >= slow && !takers[place].stopped && rng.u8(0..4) > 0 {
+            continue;
+        }
+        let taker = &mut takers[place];
+        match rng.u8(0..20) {
+            0 => {
+                taker.kill();
+                counts.killed += 1;
+                takers[place] = start(&mut counts, place);
+            }
+            1 if !taker.stopped => {
+                drop(taker.child.stdin.take());
+                taker.wait_for_end();
+                counts.ended += 1;
+                takers[place] = start(&mut counts, place);
+            }
+            2 if !taker.stopped => {
+                taker.stop();
+                counts.paused += 1;
+            }
+            3..=5 if taker.stopped => taker.go_on(),
+            _ => {}
+        }
+        if let Some(server) = &mut server
+            && server.is_paused()
+        {
+            // A clean end waits for the server.
+            server.resume();
+        }
+    }
+    if let Some(server) = server {
+        server.resume();
+    }
+    for mut taker in takers {
+        if taker.stopped {
+            taker.go_on();
+        }
+        drop(taker.child.stdin.take());
+        taker.wait_for_end();
+    }
+    counts
+}
+
 /// A number from the environment.
 pub fn number(name: &str, default: u64) -> u64 {
     env::var(name).map_or(default, |text| text.parse().unwrap())

@@ -36,12 +36,11 @@ mod writer;
 use std::collections::BTreeMap;
 use std::env;
 use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use databases::{OwnServer, Server};
 use rusqlite::Connection;
-use takers::{BadServer, Taker, number, storm_seconds, until_shown};
+use takers::{BadServer, Taker, disturb, number, storm_seconds, until_shown};
 use uidring::Store;
 use uidring::series::{Series, SeriesDefinition};
 
@@ -90,14 +89,6 @@ fn storm_mysql() {
     until_shown(|seconds| storm_for(seconds, Some(Server::MySql)));
 }
 
-#[derive(Debug, Default)]
-struct Counts {
-    started: usize,
-    killed: u32,
-    paused: u32,
-    ended: u32,
-}
-
 /// Returns whether enough has happened.
 fn storm_for(seconds: u64, kind: Option<Server>) -> bool {
     let seed = number("UIDRING_STORM_SEED", 1);
@@ -115,7 +106,19 @@ fn storm_for(seconds: u64, kind: Option<Server>) -> bool {
         None => Connection::open(&database).unwrap().execute_batch(CREATE).unwrap(),
     }
     let mut rng = fastrand::Rng::with_seed(seed);
-    let counts = disturb(seconds, &mut rng, &database, server.as_mut());
+    let others = others();
+    // Each place has always the same program.
+    let start = |number: usize, place: usize| {
+        let set = |command: &mut Command| {
+            command.env(DATABASE, &database).env(SEED, number.to_string());
+        };
+        match place.checked_sub(PROCESSES) {
+            None => Taker::start(number, set),
+            Some(other) => Taker::start_command(number, &others[other], set),
+        }
+    };
+    let places = (PROCESSES + others.len(), PROCESSES);
+    let counts = disturb(seconds, &mut rng, server.as_mut(), places, start);
 
     let (documents, writers) = documents(kind, &database);
     for name in SERIES {
@@ -148,7 +151,7 @@ fn storm_for(seconds: u64, kind: Option<Server>) -> bool {
     );
     all as u64 > 10 * storm_seconds()
         && documents.len() == SERIES.len() * SCOPES.len()
-        && writers.len() == 1 + others().len()
+        && writers.len() == 1 + others.len()
         && counts.killed > 0
         && counts.paused > 0
         && counts.ended > 0
@@ -190,77 +193,4 @@ fn documents(kind: Option<Server>, database: &str) -> (Documents, BTreeMap<Strin
 fn others() -> Vec<String> {
     let commands = env::var(WRITERS).unwrap_or_default();
     commands.lines().map(str::to_owned).filter(|line| !line.trim().is_empty()).collect()
-}
-
-fn disturb(
-    seconds: u64,
-    rng: &mut fastrand::Rng,
-    database: &str,
-    mut server: Option<&mut BadServer>,
-) -> Counts {
-    let mut counts = Counts::default();
-    let others = others();
-    // Each place has always the same program.
-    let start = |counts: &mut Counts, place: usize| {
-        counts.started += 1;
-        let number = counts.started;
-        let set = |command: &mut Command| {
-            command.env(DATABASE, database).env(SEED, number.to_string());
-        };
-        match place.checked_sub(PROCESSES) {
-            None => Taker::start(number, set),
-            Some(other) => Taker::start_command(number, &others[other], set),
-        }
-    };
-    let mut takers: Vec<Taker> =
-        (0..PROCESSES + others.len()).map(|place| start(&mut counts, place)).collect();
-    let end = Instant::now() + Duration::from_secs(seconds);
-    while Instant::now() < end {
-        thread::sleep(Duration::from_millis(50));
-        if let Some(server) = &mut server {
-            server.maybe_disturb(rng);
-        }
-        let place = rng.usize(0..takers.len());
-        // Programs of other languages take seconds to start.
-        if place >= PROCESSES && !takers[place].stopped && rng.u8(0..4) > 0 {
-            continue;
-        }
-        let taker = &mut takers[place];
-        match rng.u8(0..20) {
-            0 => {
-                taker.kill();
-                counts.killed += 1;
-                takers[place] = start(&mut counts, place);
-            }
-            1 if !taker.stopped => {
-                drop(taker.child.stdin.take());
-                taker.wait_for_end();
-                counts.ended += 1;
-                takers[place] = start(&mut counts, place);
-            }
-            2 if !taker.stopped => {
-                taker.stop();
-                counts.paused += 1;
-            }
-            3..=5 if taker.stopped => taker.go_on(),
-            _ => {}
-        }
-        if let Some(server) = &mut server
-            && server.is_paused()
-        {
-            // A clean end waits for the server.
-            server.resume();
-        }
-    }
-    if let Some(server) = server {
-        server.resume();
-    }
-    for mut taker in takers {
-        if taker.stopped {
-            taker.go_on();
-        }
-        drop(taker.child.stdin.take());
-        taker.wait_for_end();
-    }
-    counts
 }
