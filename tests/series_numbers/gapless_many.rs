@@ -114,9 +114,9 @@ fn ten_thousand_take_at_most_three_statements() {
 mod servers {
     use mysql_async::prelude::Queryable;
     use tokio::sync::Mutex;
-    use uidring::Store;
 
     use super::*;
+    use crate::connections::{self, invoices, run};
     use crate::databases::Server;
     use crate::driver_rows::{mysql_rows, postgres_rows};
 
@@ -124,13 +124,9 @@ mod servers {
     #[ignore = "needs a PostgreSQL server"]
     fn postgres() {
         let database = Server::Postgres.database();
-        let series = series(&Store::open(&database.url).unwrap(), &clock("2026-11-24T12:00:00Z"));
-        let invoices = series.create("invoices", definition("{yyyy}-{n:5}").gapless()).unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let (client, connection) =
-                tokio_postgres::connect(&database.url, tokio_postgres::NoTls).await.unwrap();
-            tokio::spawn(connection);
+        let invoices = invoices(&database, "{yyyy}-{n:5}");
+        run(async {
+            let client = connections::postgres(&database.url).await;
             let statements = Cell::new(0);
             let run = |sql, values| {
                 statements.set(statements.get() + 1);
@@ -154,11 +150,9 @@ mod servers {
     #[ignore = "needs a MySQL or MariaDB server"]
     fn mysql() {
         let database = Server::MySql.database();
-        let series = series(&Store::open(&database.url).unwrap(), &clock("2026-11-24T12:00:00Z"));
-        let invoices = series.create("invoices", definition("{yyyy}-{n:5}").gapless()).unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let db = Mutex::new(mysql_async::Conn::from_url(&database.url).await.unwrap());
+        let invoices = invoices(&database, "{yyyy}-{n:5}");
+        run(async {
+            let db = Mutex::new(connections::mysql(&database.url).await);
             let statements = Cell::new(0);
             let run = |sql, values| {
                 statements.set(statements.get() + 1);

@@ -1,26 +1,12 @@
 //! Numbers without gaps in the transactions of `mysql_async`.
 
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, IsolationLevel, TxOpts};
-use uidring::Store;
-use uidring::series::{SeriesError, SeriesGenerator, SeriesNumber};
+use mysql_async::{IsolationLevel, TxOpts};
+use uidring::series::{SeriesError, SeriesNumber};
 
-use super::databases::{Database, Server};
+use super::connections::{invoices, mysql, run};
+use super::databases::Server;
 use super::turns::futures_join;
-use super::{clock, definition, series};
-
-fn run<T>(call: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(call)
-}
-
-async fn connect(database: &Database) -> Conn {
-    Conn::from_url(&database.url).await.unwrap()
-}
-
-fn invoices(database: &Database) -> SeriesGenerator {
-    let series = series(&Store::open(&database.url).unwrap(), &clock("2026-11-24T12:00:00Z"));
-    series.create("invoices", definition("{yyyy}-{n:5}").gapless()).unwrap()
-}
 
 fn is_worth_another_try(error: &SeriesError, what: &str) {
     assert!(matches!(error, SeriesError::Transaction { .. }), "{what}: {error:?}");
@@ -31,9 +17,9 @@ fn is_worth_another_try(error: &SeriesError, what: &str) {
 #[ignore = "needs a MySQL or MariaDB server"]
 fn transactions_count() {
     let database = Server::MySql.database();
-    let invoices = invoices(&database);
+    let invoices = invoices(&database, "{yyyy}-{n:5}");
     run(async {
-        let mut db = connect(&database).await;
+        let mut db = mysql(&database.url).await;
         // What is rolled back is counted again, by each isolation level.
         let mut expected = 1;
         for level in [
@@ -77,10 +63,10 @@ fn transactions_count() {
 #[ignore = "needs a MySQL or MariaDB server"]
 fn conflicts_are_worth_another_try() {
     let database = Server::MySql.database();
-    let invoices = invoices(&database);
+    let invoices = invoices(&database, "{yyyy}-{n:5}");
     let [a, b] = ["a", "b"].map(|scope| invoices.scope(scope));
     run(async {
-        let (mut one, mut other) = (connect(&database).await, connect(&database).await);
+        let (mut one, mut other) = (mysql(&database.url).await, mysql(&database.url).await);
         let mut first = one.start_transaction(TxOpts::default()).await.unwrap();
         let mut second = other.start_transaction(TxOpts::default()).await.unwrap();
         a.take_in(&mut first).await.unwrap();

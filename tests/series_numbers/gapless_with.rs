@@ -101,9 +101,9 @@ fn the_error_of_a_function_is_the_cause() {
 mod servers {
     use mysql_async::prelude::Queryable;
     use tokio::sync::Mutex;
-    use uidring::Store;
 
     use super::*;
+    use crate::connections::{self, invoices, run};
     use crate::databases::Server;
     use crate::driver_rows::{mysql_rows, postgres_rows};
 
@@ -111,15 +111,12 @@ mod servers {
     #[ignore = "needs a PostgreSQL server"]
     fn postgres() {
         let database = Server::Postgres.database();
-        let series = series(&Store::open(&database.url).unwrap(), &clock("2026-11-24T12:00:00Z"));
-        let invoices = series.create("invoices", definition("{yyyy}-{n:5}").gapless()).unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let invoices = invoices(&database, "{yyyy}-{n:5}");
+        let runtime = connections::runtime();
         let (url, counted) = (database.url.clone(), invoices.clone());
         // In a task, which a runtime may move to another thread.
         let task = runtime.spawn(async move {
-            let (client, connection) =
-                tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
-            tokio::spawn(connection);
+            let client = connections::postgres(&url).await;
             let client = &client;
             let run = |sql, values| postgres_rows(client, sql, values);
             let error = counted.take_with_async(Dialect::Postgres, run).await.unwrap_err();
@@ -143,11 +140,9 @@ mod servers {
     #[ignore = "needs a MySQL or MariaDB server"]
     fn mysql() {
         let database = Server::MySql.database();
-        let series = series(&Store::open(&database.url).unwrap(), &clock("2026-11-24T12:00:00Z"));
-        let invoices = series.create("invoices", definition("{yyyy}-{n:5}").gapless()).unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let db = Mutex::new(mysql_async::Conn::from_url(&database.url).await.unwrap());
+        let invoices = invoices(&database, "{yyyy}-{n:5}");
+        run(async {
+            let db = Mutex::new(connections::mysql(&database.url).await);
             let run = |sql, values| mysql_rows(&db, sql, values);
             let error = invoices.take_with_async(Dialect::MySql, run).await.unwrap_err();
             assert_no_transaction(&error);
@@ -171,12 +166,10 @@ mod servers {
     #[ignore = "needs a MySQL or MariaDB server"]
     fn a_wait_for_another_transaction_of_mysql_that_took_too_long_is_worth_another_try() {
         let database = Server::MySql.database();
-        let series = series(&Store::open(&database.url).unwrap(), &clock("2026-11-24T12:00:00Z"));
-        let invoices = series.create("invoices", definition("{yyyy}-{n:5}").gapless()).unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
+        let invoices = invoices(&database, "{yyyy}-{n:5}");
+        run(async {
             let connect = async || {
-                let mut db = mysql_async::Conn::from_url(&database.url).await.unwrap();
+                let mut db = connections::mysql(&database.url).await;
                 db.query_drop("SET innodb_lock_wait_timeout = 1").await.unwrap();
                 db.query_drop("START TRANSACTION").await.unwrap();
                 Mutex::new(db)

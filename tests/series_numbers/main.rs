@@ -5,6 +5,8 @@
 mod batches;
 mod close;
 #[cfg(all(feature = "mysql", feature = "postgres"))]
+mod connections;
+#[cfg(all(feature = "mysql", feature = "postgres"))]
 #[path = "../common/databases/mod.rs"]
 mod databases;
 #[cfg(all(feature = "mysql", feature = "postgres"))]

@@ -2,29 +2,19 @@
 //! for it afterwards. docs/numbers.md says so.
 
 use mysql_async::prelude::Queryable;
-use uidring::Store;
 
+use super::connections::{self, invoices, run};
 use super::databases::Server;
 use super::{clock, definition, series};
-
-fn run<T>(call: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(call)
-}
 
 /// The number and its lock.
 #[test]
 #[ignore = "needs a PostgreSQL server"]
 fn postgres_gives_back_the_number_and_its_lock() {
     let database = Server::Postgres.database();
-    let series = series(&Store::open(&database.url).unwrap(), &clock("2026-11-24T12:00:00Z"));
-    let invoices = series.create("invoices", definition("{n:5}").gapless()).unwrap();
+    let invoices = invoices(&database, "{n:5}");
     run(async {
-        let connect = async || {
-            let (db, connection) =
-                tokio_postgres::connect(&database.url, tokio_postgres::NoTls).await.unwrap();
-            tokio::spawn(connection);
-            db
-        };
+        let connect = async || connections::postgres(&database.url).await;
         let (mut one, mut other) = (connect().await, connect().await);
         other.batch_execute("SET lock_timeout = '5s'").await.unwrap();
         // The first time it makes the counter, then it counts it up.
@@ -47,10 +37,9 @@ fn postgres_gives_back_the_number_and_its_lock() {
 #[ignore = "needs a MySQL or MariaDB server"]
 fn mysql_gives_back_the_number_and_keeps_its_lock() {
     let database = Server::MySql.database();
-    let series = series(&Store::open(&database.url).unwrap(), &clock("2026-11-24T12:00:00Z"));
-    let invoices = series.create("invoices", definition("{n:5}").gapless()).unwrap();
+    let invoices = invoices(&database, "{n:5}");
     run(async {
-        let connect = async || mysql_async::Conn::from_url(&database.url).await.unwrap();
+        let connect = async || connections::mysql(&database.url).await;
         let (mut one, mut other) = (connect().await, connect().await);
         other.query_drop("SET innodb_lock_wait_timeout = 1").await.unwrap();
         let options = mysql_async::TxOpts::default;
@@ -87,10 +76,9 @@ fn mariadb_ends_a_client_that_stalls() {
     if !database.run("SELECT @@version").contains("MariaDB") {
         return;
     }
-    let series = series(&Store::open(&database.url).unwrap(), &clock("2026-11-24T12:00:00Z"));
-    let invoices = series.create("invoices", definition("{n:5}").gapless()).unwrap();
+    let invoices = invoices(&database, "{n:5}");
     run(async {
-        let connect = async || mysql_async::Conn::from_url(&database.url).await.unwrap();
+        let connect = async || connections::mysql(&database.url).await;
         let (mut stalls, mut other) = (connect().await, connect().await);
         stalls.query_drop("SET idle_write_transaction_timeout = 1").await.unwrap();
         let options = mysql_async::TxOpts::default;

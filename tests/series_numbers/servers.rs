@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use tokio::runtime::Runtime;
-use tokio_postgres::{Client, NoTls, Transaction};
+use tokio_postgres::Transaction;
 use uidring::Store;
 use uidring::series::{Series, SeriesError, SeriesGenerator, SeriesNumber};
 
-use super::databases::{Database, Server};
+use super::connections::{self, runtime};
+use super::databases::Server;
 use super::{clock, definition, series, texts, time, until};
 
 fn everything(server: Server) {
@@ -120,16 +120,6 @@ fn mysql_restarts() {
     restarts(Server::MySql);
 }
 
-fn runtime() -> Runtime {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
-}
-
-async fn connect(database: &Database) -> Client {
-    let (client, connection) = tokio_postgres::connect(&database.url, NoTls).await.unwrap();
-    tokio::spawn(connection);
-    client
-}
-
 /// A text of the old pattern, which has a check digit, may be one of the new pattern, too.
 const OLD: &str = "{yyyy}-{n:4}{check:damm}";
 const NEW: &str = "{yyyy}-{n:5}";
@@ -162,7 +152,7 @@ fn a_transaction_from_before_a_change_gives_no_number() {
         let runtime = runtime();
         let invoices = here.create("invoices", definition(OLD).gapless()).unwrap();
         runtime.block_on(async {
-            let mut db = connect(&database).await;
+            let mut db = connections::postgres(&database.url).await;
             let mut transaction = db.transaction().await.unwrap();
             let begin = format!(
                 "SET TRANSACTION ISOLATION LEVEL {level}; SELECT count(*) FROM uidring_series"
@@ -193,7 +183,10 @@ fn a_number_that_waits_for_a_change_is_written_by_the_new_pattern() {
     let invoices = series.create("invoices", definition(OLD).gapless()).unwrap();
     let runtime = runtime();
     runtime.block_on(async {
-        let (changing, mut db) = (connect(&database).await, connect(&database).await);
+        let (changing, mut db) = (
+            connections::postgres(&database.url).await,
+            connections::postgres(&database.url).await,
+        );
         // What a change does.
         changing
             .batch_execute(&format!(
@@ -238,7 +231,7 @@ fn documents_that_are_committed_have_all_numbers_once() {
     let runtime = runtime();
     runtime.block_on(async {
         let run = async |client: u64| {
-            let mut db = connect(&database).await;
+            let mut db = connections::postgres(&database.url).await;
             for round in 0..ROUNDS {
                 // A different fate for each.
                 let fate = (client * 31 + round * 17) % 10;
@@ -266,7 +259,7 @@ fn documents_that_are_committed_have_all_numbers_once() {
                     2 => {
                         drop(transaction);
                         // The server learns of it when it likes.
-                        db = connect(&database).await;
+                        db = connections::postgres(&database.url).await;
                         lost.fetch_add(1, Ordering::Relaxed);
                     }
                     _ if transaction.commit().await.is_err() => {

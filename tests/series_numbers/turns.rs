@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use tokio_postgres::NoTls;
 use uidring::Store;
 use uidring::series::{Date, Series, SeriesError, SeriesGenerator};
 
+use super::connections::{postgres, run};
 use super::databases::{Database, Server};
 use super::{clock, definition, series, until};
 
@@ -23,10 +23,8 @@ fn documents(
     taken: &AtomicUsize,
     ends: &AtomicBool,
 ) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let (mut db, connection) = tokio_postgres::connect(&database.url, NoTls).await.unwrap();
-        tokio::spawn(connection);
+    run(async {
+        let mut db = postgres(&database.url).await;
         while !ends.load(Ordering::Relaxed) {
             let transaction = db.transaction().await;
             let mut transaction = transaction.unwrap();
@@ -119,13 +117,8 @@ fn a_program_that_stalls_holds_up_its_own_series_alone() {
     let series = series(&store, &clock);
     let invoices = series.create("invoices", definition(PATTERN).gapless()).unwrap();
     let receipts = series.create("receipts", definition(PATTERN).gapless()).unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let connect = async || {
-            let (db, connection) = tokio_postgres::connect(&database.url, NoTls).await.unwrap();
-            tokio::spawn(connection);
-            db
-        };
+    run(async {
+        let connect = async || postgres(&database.url).await;
         let (mut stalled, mut other) = (connect().await, connect().await);
         let mut stalls = stalled.transaction().await.unwrap();
         invoices.scope("a").take_in(&mut stalls).await.unwrap();
@@ -172,13 +165,8 @@ fn a_deadlock_and_a_conflict_are_worth_another_try() {
     let series = series(&Store::open(&database.url).unwrap(), &clock);
     let invoices = series.create("invoices", definition(PATTERN).gapless()).unwrap();
     let [a, b] = ["a", "b"].map(|scope| invoices.scope(scope));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let connect = async || {
-            let (db, connection) = tokio_postgres::connect(&database.url, NoTls).await.unwrap();
-            tokio::spawn(connection);
-            db
-        };
+    run(async {
+        let connect = async || postgres(&database.url).await;
         let (mut one, mut other) = (connect().await, connect().await);
         let (mut first, mut second) =
             (one.transaction().await.unwrap(), other.transaction().await.unwrap());
