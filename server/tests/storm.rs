@@ -352,7 +352,7 @@ fn number(name: &str, default: u64) -> u64 {
 
 #[test]
 #[ignore = "needs PostgreSQL's server and MySQL"]
-fn no_id_comes_twice_in_a_storm() {
+fn no_id_comes_twice_in_a_storm_on_postgres_and_mysql() {
     let (seed, seconds) =
         (number("UIDRING_STORM_SEED", 1), number("UIDRING_STORM_SECONDS", 20).max(15));
     println!("seed {seed}, {seconds} s");

@@ -137,7 +137,7 @@ const WORKER_NODE: &str = "
 #[cfg(feature = "mysql")]
 #[test]
 #[ignore = "needs a MySQL or MariaDB server"]
-fn worker_ids_come_from_the_table_of_uid_generator() {
+fn worker_ids_come_from_the_table_of_uid_generator_on_mysql() {
     let (folder, database) = (folder(), databases::Server::MySql.database());
     let of = |line: &str| -> Vec<String> {
         let words = line.split(' ').chain(["--db", &database.url]);
