@@ -384,7 +384,7 @@ fn forward(client: &TcpStream, target: SocketAddr, open: &AtomicBool) {
 /// Worker ids of tables of our own beside those of `UidGenerator` could be the same ones.
 #[test]
 #[ignore = "needs MySQL"]
-fn worker_ids_come_from_the_table_of_uid_generator() {
+fn worker_ids_come_from_the_table_of_uid_generator_on_mysql() {
     let database = Kind::MySql.database();
     database.run(
         "CREATE TABLE WORKER_NODE (ID BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, \

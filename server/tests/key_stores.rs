@@ -94,7 +94,7 @@ on_key_servers! {
 /// one of them. Not each version tells when it has synced.
 #[test]
 #[ignore = "needs Redis' server"]
-fn a_check_and_a_start_pass_with_a_sync_each_second_if_that_is_told() {
+fn a_check_and_a_start_pass_with_a_sync_each_second_if_that_is_told_on_redis() {
     let database = OwnRedis::start("appendfsync everysec");
     let url = database.url("");
     let (code, said) = check(&url);

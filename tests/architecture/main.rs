@@ -10,6 +10,7 @@ mod columns;
 mod documents;
 mod imports;
 mod packages;
+mod store_names;
 
 use std::fs;
 use std::path::Path;

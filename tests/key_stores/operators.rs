@@ -135,7 +135,7 @@ fn redis() {
 /// As after the first step of many a restore. New keys would give the first id again.
 #[test]
 #[ignore = "needs Redis' server"]
-fn what_one_part_has_seen_the_other_does_not_make_anew() {
+fn what_one_part_has_seen_the_other_does_not_make_anew_on_redis() {
     let server = OwnRedis::start("");
     let store = Store::open(server.url("/0/ids")).unwrap();
     let gives_an_id = || {

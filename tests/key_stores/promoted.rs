@@ -58,7 +58,7 @@ impl Place {
 
 #[test]
 #[ignore = "needs Redis' server"]
-fn a_replica_that_was_promoted_is_refused() {
+fn a_replica_that_was_promoted_is_refused_on_redis() {
     let mut master = OwnRedis::start("repl-diskless-sync-delay 0");
     let link = Place::of(&master);
     let mut replica = OwnRedis::start(&format!("replicaof 127.0.0.1 {}", link.port));

@@ -80,7 +80,7 @@ impl Drop for Proxy {
 
 #[test]
 #[ignore = "needs etcd's server and HAProxy"]
-fn connections_that_go_to_members_by_turns_are_served() {
+fn connections_that_go_to_members_by_turns_are_served_on_etcd() {
     let mut members = Etcds::start(3, &[]);
     let proxy = Proxy::haproxy("tcp", &members);
     super::contract::check(&proxy.url());
@@ -109,7 +109,7 @@ fn connections_that_go_to_members_by_turns_are_served() {
 
 #[test]
 #[ignore = "needs etcd's server and HAProxy"]
-fn requests_of_a_connection_that_go_to_members_by_turns_are_refused() {
+fn requests_of_a_connection_that_go_to_members_by_turns_are_refused_on_etcd() {
     let members = Etcds::start(3, &[]);
     let proxy = Proxy::haproxy("http", &members);
     let text = refusal(&proxy);

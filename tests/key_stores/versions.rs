@@ -10,7 +10,7 @@ use crate::key_servers::redis::OwnRedis;
 /// All stores keep the same documents.
 #[test]
 #[ignore = "needs Redis' server"]
-fn members_of_a_newer_version_are_kept() {
+fn members_of_a_newer_version_are_kept_on_redis() {
     let server = OwnRedis::start("");
     let store = Store::open(server.url("/0/ids")).unwrap();
     let start = |options: RegistryOptions| {

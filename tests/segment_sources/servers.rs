@@ -468,7 +468,7 @@ on_servers! {
 #[cfg(feature = "mysql")]
 #[test]
 #[ignore = "needs a MySQL or MariaDB server"]
-fn a_table_of_leafs_without_transactions_is_refused() {
+fn a_table_of_leafs_without_transactions_is_refused_on_mysql() {
     let place = OnServer::with_others(Server::MySql);
     place.run("ALTER TABLE leaf_alloc ENGINE = MyISAM");
     let error = text(place.open(Table::Leaf).load("orders", None));
@@ -481,7 +481,7 @@ fn a_table_of_leafs_without_transactions_is_refused() {
 #[cfg(feature = "mysql")]
 #[test]
 #[ignore = "needs a MySQL or MariaDB server"]
-fn capitals_and_spaces_make_another_tag() {
+fn capitals_and_spaces_make_another_tag_on_mysql() {
     let place = OnServer::with_others(Server::MySql);
     place.run("ALTER TABLE leaf_alloc CONVERT TO CHARACTER SET utf8 COLLATE utf8_general_ci");
     for (table, first) in [(Table::Own, 1), (Table::Leaf, 5001)] {
@@ -504,7 +504,7 @@ fn capitals_and_spaces_make_another_tag() {
 #[cfg(feature = "postgres")]
 #[test]
 #[ignore = "needs a PostgreSQL server"]
-fn a_column_that_is_too_narrow_is_told() {
+fn a_column_that_is_too_narrow_is_told_on_postgres() {
     let place = OnServer::with_others(Server::Postgres);
     place.run(
         "ALTER TABLE leaf_alloc ALTER max_id TYPE INT; \

@@ -142,7 +142,7 @@ async fn take_2027(
 /// Whether this process knows of the change or not, it writes no number by the old pattern.
 #[test]
 #[ignore = "needs a PostgreSQL server"]
-fn a_transaction_from_before_a_change_gives_no_number() {
+fn a_transaction_from_before_a_change_gives_no_number_on_postgres() {
     for (level, knows) in
         [("REPEATABLE READ", false), ("REPEATABLE READ", true), ("SERIALIZABLE", false)]
     {
@@ -176,7 +176,7 @@ fn a_transaction_from_before_a_change_gives_no_number() {
 /// A change is being committed while a transaction counts, which waits for it.
 #[test]
 #[ignore = "needs a PostgreSQL server"]
-fn a_number_that_waits_for_a_change_is_written_by_the_new_pattern() {
+fn a_number_that_waits_for_a_change_is_written_by_the_new_pattern_on_postgres() {
     let database = Server::Postgres.database();
     let clock = clock("2026-11-24T12:00:00Z");
     let series = series(&Store::open(&database.url).unwrap(), &clock);
@@ -218,7 +218,7 @@ fn a_number_that_waits_for_a_change_is_written_by_the_new_pattern() {
 /// from 1 on, each once.
 #[test]
 #[ignore = "needs a PostgreSQL server"]
-fn documents_that_are_committed_have_all_numbers_once() {
+fn documents_that_are_committed_have_all_numbers_once_on_postgres() {
     const CLIENTS: u64 = 16;
     const ROUNDS: u64 = 60;
     let database = Arc::new(Server::Postgres.database());

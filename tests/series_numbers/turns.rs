@@ -78,7 +78,7 @@ fn day(text: &str) -> Date {
 
 #[test]
 #[ignore = "needs a PostgreSQL server"]
-fn a_series_is_closed_while_documents_are_stored_without_a_pause() {
+fn a_series_is_closed_while_documents_are_stored_without_a_pause_on_postgres() {
     for (scopes, lasts) in [(&["a", "b", "c", "d"][..], 300), (&["a", "a"], 100)] {
         beside_documents(scopes, Duration::from_millis(lasts), |series, _| {
             for period in 1..=9 {
@@ -91,7 +91,7 @@ fn a_series_is_closed_while_documents_are_stored_without_a_pause() {
 
 #[test]
 #[ignore = "needs a PostgreSQL server"]
-fn a_series_is_changed_while_documents_are_stored_without_a_pause() {
+fn a_series_is_changed_while_documents_are_stored_without_a_pause_on_postgres() {
     beside_documents(&["a", "b", "c", "d"], Duration::from_millis(300), |series, store| {
         for width in 7..=9 {
             let wider = PATTERN.replace('6', &width.to_string());
@@ -110,7 +110,7 @@ fn a_series_is_changed_while_documents_are_stored_without_a_pause() {
 /// its series, and nobody else. Waits for it have an end.
 #[test]
 #[ignore = "needs a PostgreSQL server"]
-fn a_program_that_stalls_holds_up_its_own_series_alone() {
+fn a_program_that_stalls_holds_up_its_own_series_alone_on_postgres() {
     let database = Server::Postgres.database();
     let clock = clock("2026-11-24T12:00:00Z");
     let store = Store::open(&database.url).unwrap().with_timeout(Duration::from_secs(2));
@@ -159,7 +159,7 @@ fn a_program_that_stalls_holds_up_its_own_series_alone() {
 /// Two that count the same numbers, each in the other order.
 #[test]
 #[ignore = "needs a PostgreSQL server"]
-fn a_deadlock_and_a_conflict_are_worth_another_try() {
+fn a_deadlock_and_a_conflict_are_worth_another_try_on_postgres() {
     let database = Server::Postgres.database();
     let clock = clock("2026-11-24T12:00:00Z");
     let series = series(&Store::open(&database.url).unwrap(), &clock);

@@ -830,7 +830,7 @@ fn a_table_of_mariadb_that_is_there_by_name_alone_is_told() {
 #[cfg(feature = "postgres")]
 #[test]
 #[ignore = "needs a PostgreSQL server"]
-fn a_server_with_another_time_is_told() {
+fn a_server_with_another_time_is_told_on_postgres() {
     let database = Server::Postgres.database();
     let name = database.name();
     database.run(&format!(
@@ -901,7 +901,7 @@ fn settings_of_mysql_for_new_sessions_change_nothing() {
 #[cfg(feature = "mysql")]
 #[test]
 #[ignore = "needs a MySQL or MariaDB server"]
-fn a_table_that_is_locked_as_a_whole_is_told() {
+fn a_table_that_is_locked_as_a_whole_is_told_on_mysql() {
     let database = Server::MySql.database();
     builder(registry(&database.url)).build().unwrap();
     let locked = database.lock("LOCK TABLES uidring_layout WRITE");
@@ -918,7 +918,7 @@ fn a_table_that_is_locked_as_a_whole_is_told() {
 #[cfg(feature = "mysql")]
 #[test]
 #[ignore = "needs a MySQL or MariaDB server"]
-fn an_id_that_a_power_failure_takes_back_was_not_given() {
+fn an_id_that_a_power_failure_takes_back_was_not_given_on_mysql() {
     for sync in ["0", "1", "1000"] {
         let mut server = OwnServer::start_with(
             Server::MySql,
@@ -1007,7 +1007,7 @@ fn settings_of_postgresql_that_let_it_forget_a_commit_are_refused() {
 #[cfg(feature = "postgres")]
 #[test]
 #[ignore = "needs a PostgreSQL server"]
-fn a_commit_whose_wait_for_a_standby_was_ended_is_no_success() {
+fn a_commit_whose_wait_for_a_standby_was_ended_is_no_success_on_postgres() {
     let server = OwnServer::start(Server::Postgres);
     let first = registry(&server.url()).assign(&request()).unwrap();
     for statement in
@@ -1047,7 +1047,7 @@ fn a_commit_whose_wait_for_a_standby_was_ended_is_no_success() {
 #[cfg(feature = "postgres")]
 #[test]
 #[ignore = "needs a PostgreSQL server"]
-fn no_second_registry_is_made_beside_one_in_another_schema() {
+fn no_second_registry_is_made_beside_one_in_another_schema_on_postgres() {
     let server = OwnServer::start(Server::Postgres);
     server.run("CREATE SCHEMA ids");
     let named = |schema: &str| format!("{}?options=-csearch_path={schema}", server.url());
@@ -1067,7 +1067,7 @@ fn no_second_registry_is_made_beside_one_in_another_schema() {
 #[cfg(feature = "postgres")]
 #[test]
 #[ignore = "needs a PostgreSQL server"]
-fn the_address_names_the_schema_also_behind_a_pooler_that_drops_it() {
+fn the_address_names_the_schema_also_behind_a_pooler_that_drops_it_on_postgres() {
     let server = OwnServer::start(Server::Postgres);
     server.run("CREATE SCHEMA ids; CREATE SCHEMA \"Made, too\"");
     let path = |url: &str, path: &str| registry(&format!("{url}?options=-csearch_path={path}"));
@@ -1096,7 +1096,7 @@ fn the_address_names_the_schema_also_behind_a_pooler_that_drops_it() {
 #[cfg(feature = "postgres")]
 #[test]
 #[ignore = "needs a PostgreSQL server"]
-fn each_part_of_a_table_is_looked_at() {
+fn each_part_of_a_table_is_looked_at_on_postgres() {
     let server = OwnServer::start(Server::Postgres);
     let open = || leased(&server.url(), 60);
     builder(open()).build().unwrap();
@@ -1139,7 +1139,7 @@ fn each_part_of_a_table_is_looked_at() {
 #[cfg(feature = "postgres")]
 #[test]
 #[ignore = "needs a PostgreSQL server"]
-fn a_host_that_does_not_answer_leaves_time_for_the_others() {
+fn a_host_that_does_not_answer_leaves_time_for_the_others_on_postgres() {
     let database = Server::Postgres.database();
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap();
@@ -1156,7 +1156,7 @@ fn a_host_that_does_not_answer_leaves_time_for_the_others() {
 #[cfg(feature = "postgres")]
 #[test]
 #[ignore = "needs a PostgreSQL server"]
-fn a_standby_and_a_read_only_role_are_told_apart() {
+fn a_standby_and_a_read_only_role_are_told_apart_on_postgres() {
     let mut server = OwnServer::start(Server::Postgres);
     let open = |url: &str| leased(url, 60);
     builder(open(&server.url())).build().unwrap();

@@ -79,7 +79,7 @@ fn a_certificate_of_postgresql_may_have_signed_itself() {
 #[cfg(feature = "postgres")]
 #[test]
 #[ignore = "needs a PostgreSQL server"]
-fn a_renewed_certificate_is_read_again() {
+fn a_renewed_certificate_is_read_again_on_postgres() {
     use std::time::Duration;
 
     let server = server(Server::Postgres, "127.0.0.1");
@@ -101,7 +101,7 @@ fn a_renewed_certificate_is_read_again() {
 #[cfg(feature = "postgres")]
 #[test]
 #[ignore = "needs a PostgreSQL server, and haproxy"]
-fn tls_may_begin_at_once() {
+fn tls_may_begin_at_once_on_postgres() {
     let server = OwnServer::start(Server::Postgres);
     let proxy = crate::proxies::HaProxy::start(server.port());
     let ours = format!("sslrootcert={}", named("authority.pem"));

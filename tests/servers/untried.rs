@@ -41,7 +41,7 @@ fn other_servers_with_the_language_of_postgresql_are_refused_unless_told() {
 #[cfg(feature = "postgres")]
 #[test]
 #[ignore = "needs a PostgreSQL server"]
-fn a_server_that_does_not_know_what_it_is_asked_is_recognised() {
+fn a_server_that_does_not_know_what_it_is_asked_is_recognised_on_postgres() {
     for (version, code, message, said) in [
         (
             "CockroachDB",
@@ -70,7 +70,7 @@ fn a_server_that_does_not_know_what_it_is_asked_is_recognised() {
 #[cfg(feature = "postgres")]
 #[test]
 #[ignore = "needs a PostgreSQL server"]
-fn a_database_that_several_servers_write_is_refused_unless_told() {
+fn a_database_that_several_servers_write_is_refused_unless_told_on_postgres() {
     for extension in ["bdr", "pgactive", "spock"] {
         let database = Server::Postgres.database();
         database.run(&format!(
@@ -92,7 +92,7 @@ fn a_database_that_several_servers_write_is_refused_unless_told() {
 #[cfg(feature = "postgres")]
 #[test]
 #[ignore = "needs a PostgreSQL server"]
-fn tables_of_another_access_method_are_refused() {
+fn tables_of_another_access_method_are_refused_on_postgres() {
     let method = format!("uidring_heap_{}", std::process::id());
     let create = format!("CREATE ACCESS METHOD {method} TYPE TABLE HANDLER heap_tableam_handler");
     Server::Postgres.run(&create);
@@ -121,7 +121,7 @@ fn tables_of_another_access_method_are_refused() {
 #[cfg(feature = "postgres")]
 #[test]
 #[ignore = "needs a PostgreSQL server"]
-fn neon_is_as_good_as_its_safekeepers() {
+fn neon_is_as_good_as_its_safekeepers_on_postgres() {
     let neon = ["-c", "neon.timeline_id=9a3c", "-c", "fsync=off", "-c", "wal_level=logical"];
     let names = ["-c", "synchronous_standby_names=walproposer"];
     for options in [&neon[..], &[&neon[2..], &names[..]].concat()] {

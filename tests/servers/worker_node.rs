@@ -37,7 +37,7 @@ const ITS_START: &str = "INSERT INTO WORKER_NODE \
 
 #[test]
 #[ignore = "needs a MySQL or MariaDB server"]
-fn unique_beside_programs_with_uid_generator() {
+fn unique_beside_programs_with_uid_generator_on_mysql() {
     let database = Server::MySql.database();
     database.run(WORKER_NODE);
     let start = |nth: usize| {
@@ -61,7 +61,7 @@ fn unique_beside_programs_with_uid_generator() {
 /// As in an old copy: a process that took its own id again would repeat what it has given.
 #[test]
 #[ignore = "needs a MySQL or MariaDB server"]
-fn a_process_takes_its_own_id_no_second_time() {
+fn a_process_takes_its_own_id_no_second_time_on_mysql() {
     let database = Server::MySql.database();
     database.run(WORKER_NODE);
     let request = Request::new(Layout::DEFAULT, 10_000_000, Layout::DEFAULT.max_tick());
@@ -74,7 +74,7 @@ fn a_process_takes_its_own_id_no_second_time() {
 
 #[test]
 #[ignore = "needs a MySQL or MariaDB server"]
-fn what_a_table_of_uid_generator_lacks_is_told() {
+fn what_a_table_of_uid_generator_lacks_is_told_on_mysql() {
     let database = Server::MySql.database();
     let open = || MySqlRegistry::open(&database.url).unwrap();
     let error =
@@ -123,7 +123,7 @@ fn what_a_table_of_uid_generator_lacks_is_told() {
 /// Worker ids of tables of our own beside those of `UidGenerator` could be the same ones.
 #[test]
 #[ignore = "needs a MySQL or MariaDB server"]
-fn a_registry_is_not_begun_beside_uid_generator_until_somebody_says_which_ids_are_whose() {
+fn a_registry_is_not_begun_beside_uid_generator_until_somebody_says_which_ids_are_whose_on_mysql() {
     let database = Server::MySql.database();
     let open = || MySqlRegistry::open(&database.url).unwrap();
     let refused = |registry: MySqlRegistry, from: u64| match builder(registry).build() {
@@ -168,7 +168,7 @@ fn a_registry_is_not_begun_beside_uid_generator_until_somebody_says_which_ids_ar
 /// A table of `UidGenerator` that is new gives the ids again that a registry has given.
 #[test]
 #[ignore = "needs a MySQL or MariaDB server"]
-fn no_id_of_uid_generator_is_taken_that_a_registry_in_the_same_database_may_give() {
+fn no_id_of_uid_generator_is_taken_that_a_registry_in_the_same_database_may_give_on_mysql() {
     let own = |database: &Database| MySqlRegistry::open(&database.url).unwrap();
     let refused = |registry: UidGeneratorRegistry, id: u64, ids: &str| {
         let tried = registry.try_out(&Layout::DEFAULT).unwrap_err();

@@ -145,14 +145,18 @@ impl<'a> ServerMachine<'a> {
         self.kind != Kind::Postgres && account.is_empty() && account.broken.iter().any(says_so)
     }
 
-    /// Whether MySQL says that it has lost a page, so that somebody has to restore a backup. After
-    /// one cut in a hundred it does, mostly of those that come while it starts.
+    /// Whether MySQL says that it has lost a page, or crashes where it reads one, so that somebody
+    /// has to restore a backup. After one cut in a hundred it does, mostly of those that come while
+    /// it starts.
     fn is_lost(&self) -> bool {
         let account = self.account.lock().unwrap();
         let says_so = |text: &String| {
-            ["page corruption on disk", "unrecoverable by double-write buffer"]
-                .iter()
-                .any(|sign| text.contains(sign))
+            let signs = [
+                "page corruption on disk",
+                "unrecoverable by double-write buffer",
+                "mysqld got signal 11",
+            ];
+            signs.iter().any(|sign| text.contains(sign))
         };
         self.kind == Kind::MySql && account.broken.iter().any(says_so)
     }
