@@ -198,6 +198,53 @@ CREATE TABLE IF NOT EXISTS uidring_request (
     KEY (created)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
 
+-- One row for each pool of worker ids that are lent to the generators of others. They are apart
+-- from the ids of uidring_worker_node, which are for UIDs.
+CREATE TABLE IF NOT EXISTS uidring_pool (
+    -- The name: 1 to 64 characters, compared exactly.
+    name VARCHAR(64) PRIMARY KEY,
+    -- The width of its ids in bits. They begin at 1, as whoever was told none takes 0.
+    bits BIGINT NOT NULL
+        CHECK (bits BETWEEN 1 AND 22),
+    -- The largest id ever lent; 0 before the first.
+    last_id BIGINT NOT NULL
+        CHECK (last_id BETWEEN 0 AND 4194303),
+    -- When the row was written, in milliseconds since 1970.
+    created BIGINT NOT NULL
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
+
+-- The last loan of each id of a pool. A row must not be deleted: only it knows who has the id, and
+-- what the clock of the last holder has shown. A deleted id is not lent again.
+CREATE TABLE IF NOT EXISTS uidring_loan (
+    pool VARCHAR(64) NOT NULL,
+    id BIGINT NOT NULL
+        CHECK (id >= 1),
+    -- The SHA-256 of the secret by which the holder renews and returns it.
+    holder VARCHAR(64) NOT NULL,
+    -- Where the holder runs.
+    host VARCHAR(255) NOT NULL,
+    -- When the id was lent, in milliseconds since 1970.
+    since BIGINT NOT NULL,
+    -- How long the lease is, from each renewal on, and the rest after it, in milliseconds.
+    lease_ms BIGINT NOT NULL
+        CHECK (lease_ms > 0),
+    rest_ms BIGINT NOT NULL
+        CHECK (rest_ms > 0),
+    -- When the lease ends, or ended, and from when on the id may be lent again, in milliseconds
+    -- since 1970.
+    lease_until BIGINT NOT NULL,
+    rests_until BIGINT NOT NULL,
+    -- What the holder's own clock may show at the end of the lease, in milliseconds since 1970. The
+    -- clock of the next holder shows more.
+    clock_until BIGINT NOT NULL,
+    -- 1 after the holder has returned it.
+    is_returned BIGINT NOT NULL
+        CHECK (is_returned IN (0, 1)),
+    PRIMARY KEY (pool, id),
+    KEY uidring_loan_rested (pool, rests_until, id),
+    KEY uidring_loan_holder (pool, holder)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
+
 -- One row for each tag, whose numbers are counted up. Nobody has had a number above `last_number`.
 CREATE TABLE IF NOT EXISTS uidring_segment (
     -- The name: 1 to 128 characters, compared exactly, but for spaces at the end.

@@ -230,6 +230,61 @@ CREATE TABLE IF NOT EXISTS uidring_request (
 );
 CREATE INDEX IF NOT EXISTS uidring_request_created ON uidring_request (created);
 
+-- One row for each pool of worker ids that are lent to the generators of others. They are apart
+-- from the ids of worker_node, which are for UIDs.
+CREATE TABLE IF NOT EXISTS uidring_pool (
+    -- The name: 1 to 64 characters, compared exactly.
+    name TEXT NOT NULL PRIMARY KEY
+        CHECK (typeof(name) = 'text' AND length(name) BETWEEN 1 AND 64),
+    -- The width of its ids in bits. They begin at 1, as whoever was told none takes 0.
+    bits INTEGER NOT NULL
+        CHECK (typeof(bits) = 'integer' AND bits BETWEEN 1 AND 22),
+    -- The largest id ever lent; 0 before the first.
+    last_id INTEGER NOT NULL
+        CHECK (typeof(last_id) = 'integer' AND last_id BETWEEN 0 AND 4194303),
+    -- When the row was written, in milliseconds since 1970.
+    created INTEGER NOT NULL
+        CHECK (typeof(created) = 'integer')
+);
+
+-- The last loan of each id of a pool. A row must not be deleted: only it knows who has the id, and
+-- what the clock of the last holder has shown. A deleted id is not lent again.
+CREATE TABLE IF NOT EXISTS uidring_loan (
+    pool TEXT NOT NULL,
+    id INTEGER NOT NULL
+        CHECK (typeof(id) = 'integer' AND id >= 1),
+    -- The SHA-256 of the secret by which the holder renews and returns it.
+    holder TEXT NOT NULL
+        CHECK (typeof(holder) = 'text' AND length(holder) BETWEEN 1 AND 64),
+    -- Where the holder runs.
+    host TEXT NOT NULL
+        CHECK (typeof(host) = 'text' AND length(host) BETWEEN 1 AND 255),
+    -- When the id was lent, in milliseconds since 1970.
+    since INTEGER NOT NULL
+        CHECK (typeof(since) = 'integer'),
+    -- How long the lease is, from each renewal on, and the rest after it, in milliseconds.
+    lease_ms INTEGER NOT NULL
+        CHECK (typeof(lease_ms) = 'integer' AND lease_ms > 0),
+    rest_ms INTEGER NOT NULL
+        CHECK (typeof(rest_ms) = 'integer' AND rest_ms > 0),
+    -- When the lease ends, or ended, and from when on the id may be lent again, in milliseconds
+    -- since 1970.
+    lease_until INTEGER NOT NULL
+        CHECK (typeof(lease_until) = 'integer'),
+    rests_until INTEGER NOT NULL
+        CHECK (typeof(rests_until) = 'integer'),
+    -- What the holder's own clock may show at the end of the lease, in milliseconds since 1970. The
+    -- clock of the next holder shows more.
+    clock_until INTEGER NOT NULL
+        CHECK (typeof(clock_until) = 'integer'),
+    -- 1 after the holder has returned it.
+    is_returned INTEGER NOT NULL
+        CHECK (typeof(is_returned) = 'integer' AND is_returned IN (0, 1)),
+    PRIMARY KEY (pool, id)
+);
+CREATE INDEX IF NOT EXISTS uidring_loan_rested ON uidring_loan (pool, rests_until, id);
+CREATE INDEX IF NOT EXISTS uidring_loan_holder ON uidring_loan (pool, holder);
+
 -- One row for each tag, whose numbers are counted up. Nobody has had a number above `last_number`.
 CREATE TABLE IF NOT EXISTS uidring_segment (
     -- The name: 1 to 128 characters, compared exactly.

@@ -22,8 +22,13 @@ impl Host {
     }
 
     pub(super) fn detect() -> Host {
-        Host::new(&gethostname::gethostname().to_string_lossy(), &process::id().to_string())
+        Host::new(&this_host(), &process::id().to_string())
     }
+}
+
+/// The name of this machine, or this container.
+pub fn this_host() -> String {
+    printable(&gethostname::gethostname().to_string_lossy())
 }
 
 fn detect_kind() -> WorkerKind {

@@ -51,6 +51,15 @@ pub use sql::{MySqlRegistry, UidGeneratorRegistry};
     feature = "zookeeper"
 ))]
 pub(crate) use assignment::Config;
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
+pub(crate) use host::this_host;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 pub(crate) use keys::KeyRegistry;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]

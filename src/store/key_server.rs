@@ -10,6 +10,7 @@ use super::options::{RegistryOptions, Table};
 use crate::backend::error::Error;
 use crate::backend::keys::KeyStore;
 use crate::backend::storage_error::StorageError;
+use crate::lend::{KeyLoans, LendError, LoanStore};
 use crate::registry::{KeyRegistry, RegistryError};
 use crate::segment::{KeySegments, SegmentAdmin, SegmentError, TinyIdToken};
 #[cfg(feature = "series")]
@@ -23,6 +24,7 @@ struct Server<K> {
     /// Clones of these know what the others have seen of the store.
     registry: KeyRegistry<K>,
     segments: KeySegments<K>,
+    loans: KeyLoans<K>,
     cosid: Option<CosId>,
 }
 
@@ -47,8 +49,9 @@ pub(super) fn open<K: KeyStore>(
     let (registry, mut segments) = (KeyRegistry::on(store.clone()), KeySegments::on(store.clone()));
     // Each knows what the other has seen of the keys, and makes none anew that were lost.
     segments.client = registry.client.clone();
+    let loans = KeyLoans::on(registry.client.clone());
     let cosid = cosid(&store);
-    Ok(Arc::new(Server { scheme, store, registry, segments, cosid }))
+    Ok(Arc::new(Server { scheme, store, registry, segments, loans, cosid }))
 }
 
 impl<K: KeyStore> Backend for Server<K> {
@@ -94,6 +97,14 @@ impl<K: KeyStore> Backend for Server<K> {
             segments.client.timeout = timeout;
         }
         Ok(Arc::new(segments))
+    }
+
+    fn loans(&self, calls: Calls) -> Result<Arc<dyn LoanStore>, LendError> {
+        let mut loans = self.loans.clone();
+        if let Some(timeout) = calls.timeout {
+            loans.client.timeout = timeout;
+        }
+        Ok(Arc::new(loans))
     }
 
     #[cfg(feature = "series")]

@@ -9,6 +9,15 @@ use super::error::StoreError;
 use super::options::{RegistryOptions, Table};
 #[cfg(feature = "series")]
 use crate::backend::storage_error::StorageError;
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
+use crate::lend::{LendError, LoanStore};
 use crate::registry::{RegistryAdmin, RegistryError};
 use crate::segment::{SegmentAdmin, SegmentError, TinyIdToken};
 #[cfg(feature = "series")]
@@ -65,6 +74,17 @@ pub(super) trait Backend: Debug + Send + Sync {
 
     /// Numbers from a table.
     fn segments(&self, table: Table, calls: Calls) -> Result<Arc<dyn SegmentAdmin>, SegmentError>;
+
+    /// Pools of worker ids that are lent.
+    #[cfg(any(
+        feature = "etcd",
+        feature = "mysql",
+        feature = "postgres",
+        feature = "redis",
+        feature = "sqlite",
+        feature = "zookeeper"
+    ))]
+    fn loans(&self, calls: Calls) -> Result<Arc<dyn LoanStore>, LendError>;
 
     /// Series, where the kind of store has them.
     #[cfg(feature = "series")]

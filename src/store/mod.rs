@@ -93,6 +93,15 @@ use address::{Address, is_on_network};
 use kind::{Backend, Calls, Kind, Open};
 
 use crate::backend::storage_error::other_store;
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
+use crate::lend::{LendError, PoolRecord, WorkerPool};
 #[cfg(feature = "zookeeper")]
 use crate::registry::LeafWorker;
 #[cfg(feature = "mysql")]
@@ -395,6 +404,44 @@ impl Store {
     /// As [`segments`](Store::segments). For a table of others, a file must exist.
     pub fn segments_in(&self, table: Table) -> Result<StoreSegments, SegmentError> {
         Ok(StoreSegments(self.backend.segments(table, self.calls)?))
+    }
+
+    /// Worker ids that are lent to generators of others, from the pool of this `name`, whose ids
+    /// have so many `bits`: [`lend`](crate::lend) has an example. The first use of a pool stores
+    /// its width.
+    ///
+    /// # Errors
+    ///
+    /// [`LendError::Name`] and [`LendError::Bits`] when there can be no such pool;
+    /// [`LendError::Storage`] when the file cannot be read or made. A server is asked nothing yet.
+    #[cfg(any(
+        feature = "etcd",
+        feature = "mysql",
+        feature = "postgres",
+        feature = "redis",
+        feature = "sqlite",
+        feature = "zookeeper"
+    ))]
+    pub fn worker_pool(&self, name: &str, bits: u32) -> Result<WorkerPool, LendError> {
+        WorkerPool::on(self.backend.loans(self.calls)?, name, bits)
+    }
+
+    /// All pools in the store, sorted by their names, with how many of their ids are held, rest and
+    /// are free.
+    ///
+    /// # Errors
+    ///
+    /// [`LendError::Storage`] when the store cannot be used.
+    #[cfg(any(
+        feature = "etcd",
+        feature = "mysql",
+        feature = "postgres",
+        feature = "redis",
+        feature = "sqlite",
+        feature = "zookeeper"
+    ))]
+    pub fn worker_pools(&self) -> Result<Vec<PoolRecord>, LendError> {
+        self.backend.loans(self.calls)?.pools()
     }
 
     /// The series in the store. A file that does not exist is made.

@@ -10,6 +10,7 @@ use super::sql_tables::SqlTables;
 use crate::backend::sql::Error;
 #[cfg(feature = "series")]
 use crate::backend::storage_error::StorageError;
+use crate::lend::{LendError, LoanStore};
 use crate::registry::{RegistryError, RegistryTables, SqlRegistry};
 use crate::segment::{SegmentAdmin, SegmentError, SegmentTables, TinyIdToken};
 #[cfg(feature = "series")]
@@ -76,6 +77,10 @@ impl<D: RegistryTables + SegmentTables> Backend for Server<D> {
 
     fn segments(&self, table: Table, calls: Calls) -> Result<Arc<dyn SegmentAdmin>, SegmentError> {
         self.tables.segments(table, calls)
+    }
+
+    fn loans(&self, calls: Calls) -> Result<Arc<dyn LoanStore>, LendError> {
+        Ok(Arc::new(self.tables.loans(calls)))
     }
 
     #[cfg(feature = "series")]

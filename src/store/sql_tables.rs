@@ -4,6 +4,7 @@ use super::kind::Calls;
 use super::open_errors::no_cosid;
 use super::options::{RegistryOptions, Table};
 use crate::backend::sql::Client;
+use crate::lend::SqlLoans;
 use crate::registry::{RegistryError, RegistryTables, SqlRegistry};
 use crate::segment::{
     Leaf, SegmentAdmin, SegmentError, SegmentSource, SegmentTable, SegmentTables, SqlSegments,
@@ -21,6 +22,7 @@ pub(super) struct SqlTables<D> {
     uidring: SqlSegments<D>,
     leaf: SqlSegments<D, Leaf>,
     tinyid: SqlSegments<D, TinyId>,
+    loans: SqlLoans<D>,
     #[cfg(feature = "series")]
     series: SqlSeries<D>,
 }
@@ -30,6 +32,7 @@ impl<D: RegistryTables + SegmentTables> SqlTables<D> {
         let client = Client::new(database);
         let uidring = SqlSegments::on(client.clone());
         let (leaf, tinyid) = (uidring.clone().leaf(), uidring.clone().tinyid());
+        let loans = SqlLoans::on(client.clone());
         #[cfg(feature = "series")]
         let series = SqlSeries::on(client.clone());
         SqlTables {
@@ -37,6 +40,7 @@ impl<D: RegistryTables + SegmentTables> SqlTables<D> {
             uidring,
             leaf,
             tinyid,
+            loans,
             #[cfg(feature = "series")]
             series,
         }
@@ -62,6 +66,13 @@ impl<D: RegistryTables + SegmentTables> SqlTables<D> {
     /// The source on tinyid's table.
     pub(super) fn tinyid(&self, calls: Calls) -> SqlSegments<D, TinyId> {
         source(&self.tinyid, calls)
+    }
+
+    /// The pools of worker ids that are lent.
+    pub(super) fn loans(&self, calls: Calls) -> SqlLoans<D> {
+        let mut loans = self.loans.clone();
+        set(&mut loans.client, calls);
+        loans
     }
 
     /// The series.

@@ -22,6 +22,7 @@ mod built_in {
     use crate::backend::storage_error;
     #[cfg(feature = "series")]
     use crate::backend::storage_error::StorageError;
+    use crate::lend::{LendError, LoanStore};
     use crate::registry::RegistryError;
     use crate::segment::{SegmentAdmin, SegmentError, TinyIdToken};
     #[cfg(feature = "series")]
@@ -112,6 +113,16 @@ mod built_in {
                 segments.check()?;
             }
             Ok(source)
+        }
+
+        fn loans(&self, calls: Calls) -> Result<Arc<dyn LoanStore>, LendError> {
+            let loans = self.tables.loans(calls);
+            if calls.may_create {
+                loans.make()?;
+            } else {
+                loans.check()?;
+            }
+            Ok(Arc::new(loans))
         }
 
         #[cfg(feature = "series")]

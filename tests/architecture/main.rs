@@ -40,6 +40,7 @@ const MODULE_ORDERS: &[ModuleOrder] = &[
             "generator",
             "segment",
             "series",
+            "lend",
             "store",
             "series/builder",
             "simulation",

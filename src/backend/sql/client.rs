@@ -17,13 +17,15 @@ use crate::sync::{Arc, Mutex, lock, sleep};
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The tables that the schemas of servers make.
-const OUR_TABLES: [&str; 7] = [
+const OUR_TABLES: [&str; 9] = [
     "uidring_layout",
     "uidring_worker_node",
     "uidring_series",
     "uidring_series_version",
     "uidring_series_counter",
     "uidring_request",
+    "uidring_pool",
+    "uidring_loan",
     "uidring_segment",
 ];
 

@@ -163,7 +163,7 @@ mod tests {
             };
             let is_file = schema.contains("CREATE TABLE IF NOT EXISTS worker_node");
             let workers = if is_file { "worker_node" } else { "uidring_worker_node" };
-            let of = |tables: [&str; 6]| tables.map(needed);
+            let of = |tables: [&str; 8]| tables.map(needed);
             assert_eq!(
                 of([
                     workers,
@@ -172,8 +172,10 @@ mod tests {
                     "uidring_series_counter",
                     "uidring_request",
                     "uidring_segment",
+                    "uidring_pool",
+                    "uidring_loan",
                 ]),
-                [7, 5, 7, 8, 5, 5],
+                [7, 5, 7, 8, 5, 5, 4, 11],
             );
             assert_eq!(needed("uidring_layout"), if is_file { 9 } else { 3 });
         }

@@ -30,7 +30,8 @@ pub(crate) use is_our_worker_node;
 const OURS: &str = concat!(
     "SELECT count(*), count(CASE name WHEN 'uidring_schema' THEN 1 END) FROM sqlite_master \
      WHERE type = 'table' AND (name IN ('uidring_schema', 'uidring_layout', 'uidring_series', \
-     'uidring_series_version', 'uidring_series_counter', 'uidring_request', 'uidring_segment') OR ",
+     'uidring_series_version', 'uidring_series_counter', 'uidring_request', 'uidring_segment', \
+     'uidring_pool', 'uidring_loan') OR ",
     is_our_worker_node!(),
     ")"
 );

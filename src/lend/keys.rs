@@ -1,0 +1,336 @@
+//! [`KeyLoans`], pools in a store of keys: etcd, ZooKeeper or Redis.
+//!
+//! `pools/shop` has the width of the pool "shop" and the largest id that was ever lent, and
+//! `loans-shop/7` the last loan of its id 7.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::error::LendError;
+use super::rules::{Ask, LoanRow, first_clock, last_id, time_of};
+use super::store::{LoanStore, PoolCounts, PoolKey, PoolRecord};
+use crate::backend::error;
+use crate::backend::keys::{
+    Call, Client, Document, Error, ErrorPhrases, KeyStore, Transaction, last_name, name_of, text_of,
+};
+use crate::sync::{Arc, Mutex, lock};
+
+type Fault = error::Fault<LendError>;
+
+const POOLS: &str = "pools";
+
+const BITS: &str = "bits";
+const LAST_ID: &str = "last_id";
+const CREATED: &str = "created";
+const HOLDER: &str = "holder";
+const HOST: &str = "host";
+const SINCE: &str = "since";
+const LEASE: &str = "lease_ms";
+const REST: &str = "rest_ms";
+const LEASE_UNTIL: &str = "lease_until";
+const RESTS_UNTIL: &str = "rests_until";
+const CLOCK_UNTIL: &str = "clock_until";
+const IS_RETURNED: &str = "is_returned";
+
+const PHRASES: ErrorPhrases = ErrorPhrases {
+    subject: "the pools in",
+    missing_tables: "",
+    incompatible_tables: "",
+    not_a_database: "",
+    unrelated_tables: "",
+    permissions: "give this user the rights to read, write and remove the keys in its folder",
+};
+
+const READ: Call<'static> =
+    Call { phrases: &PHRASES, doing: "read the pools in", keys: &[], is_advice: false };
+
+/// Pools in a store of keys.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyLoans<K> {
+    pub(crate) client: Client<K>,
+    /// The largest id lent, and when the pool was made, of pools that this process has used.
+    seen: Arc<Mutex<HashMap<String, Pool>>>,
+}
+
+/// A pool, as its document has it.
+#[derive(Clone, Copy, Debug)]
+struct Pool {
+    bits: u32,
+    last_id: u64,
+    created: i64,
+}
+
+impl<K: KeyStore> KeyLoans<K> {
+    /// The pools in the store that `client` calls.
+    pub(crate) fn on(client: Client<K>) -> KeyLoans<K> {
+        KeyLoans { client, seen: Arc::default() }
+    }
+
+    /// Refuses another store than the one that this process knows, or an old copy.
+    fn check_identity(&self, key: &PoolKey, found: Option<Pool>) -> Result<(), Error> {
+        let Some(seen) = lock(&self.seen).get(&key.name).copied() else { return Ok(()) };
+        let is_same =
+            found.is_some_and(|pool| pool.created == seen.created && pool.last_id >= seen.last_id);
+        if is_same {
+            return Ok(());
+        }
+        Err(Error::problem(format!(
+            "its keys do not know all loans of the pool {} that this process has seen: they are \
+             others, or an old copy, which could lend an id twice; put back what was there, and \
+             this process goes on",
+            key.name
+        )))
+    }
+
+    /// Changes the loan of `id` as `change` says, from the loan as it is and the store's time. If
+    /// that says `None`, it is lost.
+    fn change(
+        &self,
+        doing: &str,
+        pool: &PoolKey,
+        id: u64,
+        change: impl Fn(&LoanRow, i64) -> Option<LoanRow> + Sync,
+    ) -> Result<(), LendError> {
+        let key = loan_key(pool, id);
+        let call = Call { doing, keys: &[&key], ..READ };
+        self.client.transact(&call, |transaction| {
+            let now = transaction.now()?;
+            let found = transaction.read(&key)?;
+            let found = found.map(|document| loan_of(&key, &document)).transpose()?;
+            let changed = found.and_then(|loan| Some((change(&loan, now)?, loan)));
+            let Some((changed, loan)) = changed else {
+                let found = find_pool(transaction, pool)?;
+                self.check_identity(pool, found)?;
+                return Err(Fault::Refused(LendError::Lost { id }));
+            };
+            if changed != loan {
+                transaction.put(&key, document_of(&changed));
+            }
+            Ok(())
+        })
+    }
+
+    /// Lends an id. Returns it, and what the store's pool is then.
+    fn lend(
+        &self,
+        transaction: &mut Transaction<'_>,
+        key: &PoolKey,
+        ask: &Ask,
+    ) -> Result<(u64, Pool), Fault> {
+        let found = find_pool(transaction, key)?;
+        self.check_identity(key, found)?;
+        let now = transaction.now()?;
+        let pool = found.unwrap_or(Pool { bits: key.bits, last_id: 0, created: now });
+        check_width(key, Some(pool))?;
+        // An earlier run may have been made without an answer.
+        if ask.may_be_repeated || transaction.attempt() > 0 {
+            for (path, document) in transaction.list(&folder(key))? {
+                let loan = loan_of(&path, &document)?;
+                if let Some(renewed) = loan.renewed(&ask.holder, ask.clock, now) {
+                    transaction.put(&path, document_of(&renewed));
+                    return Ok((loan.id, pool));
+                }
+            }
+        }
+        if pool.last_id < last_id(pool.bits) {
+            let id = pool.last_id + 1;
+            let pool = Pool { last_id: id, ..pool };
+            let path = loan_key(key, id);
+            if transaction.read(&path)?.is_some() {
+                return Err(Fault::Database(Error::problem(format!(
+                    "its key {} says that {} is the largest worker id ever lent, and there is a \
+                     loan of {id}; put back what was there",
+                    pool_key(key),
+                    id - 1
+                ))));
+            }
+            transaction.put(&path, document_of(&LoanRow::lent(id, ask, now)));
+            put_pool(transaction, key, pool);
+            return Ok((id, pool));
+        }
+        let loans = transaction.list(&folder(key))?;
+        let loans: Vec<LoanRow> = loans
+            .iter()
+            .map(|(path, document)| loan_of(path, document))
+            .collect::<Result<_, _>>()?;
+        let mut rested: Vec<&LoanRow> = loans.iter().filter(|loan| loan.has_rested(now)).collect();
+        let least = rested.iter().map(|loan| loan.clock_until).min();
+        rested.retain(|loan| first_clock(loan.clock_until) <= ask.clock);
+        rested.sort_by_key(|loan| (loan.rests_until, loan.id));
+        // Those who come together do not all want the same one again.
+        let most = 1_usize.checked_shl(transaction.attempt()).unwrap_or(usize::MAX);
+        let choice = most.min(rested.len());
+        if choice > 0 {
+            let id = rested[fastrand::usize(..choice)].id;
+            transaction.put(&loan_key(key, id), document_of(&LoanRow::lent(id, ask, now)));
+            return Ok((id, pool));
+        }
+        if let Some(clock_until) = least {
+            let by = first_clock(clock_until).saturating_sub(ask.clock).max(1).unsigned_abs();
+            let by = Duration::from_millis(by);
+            return Err(Fault::Refused(LendError::ClockBehind { by }));
+        }
+        let (held, resting) = counts(&loans, now);
+        let first = loans.iter().map(|loan| loan.rests_until).min().unwrap_or(now);
+        let (pool, first_free) = (key.name.clone(), time_of(first));
+        Err(Fault::Refused(LendError::Full { pool, held, resting, first_free }))
+    }
+}
+
+impl<K: KeyStore> LoanStore for KeyLoans<K> {
+    fn name(&self) -> String {
+        self.client.store.name()
+    }
+
+    fn grant(&self, key: &PoolKey, ask: &Ask) -> Result<u64, LendError> {
+        let path = &*pool_key(key);
+        let call = Call { doing: "lend a worker id of", keys: &[path], ..READ };
+        let (id, pool) =
+            self.client.transact(&call, |transaction| self.lend(transaction, key, ask))?;
+        let mut seen = lock(&self.seen);
+        let known = seen.entry(key.name.clone()).or_insert(pool);
+        known.last_id = known.last_id.max(pool.last_id);
+        Ok(id)
+    }
+
+    fn renew(&self, pool: &PoolKey, id: u64, holder: &str, clock: i64) -> Result<(), LendError> {
+        let renewed = |loan: &LoanRow, now| loan.renewed(holder, clock, now);
+        self.change("renew a loan in", pool, id, renewed)
+    }
+
+    fn give_back(
+        &self,
+        pool: &PoolKey,
+        id: u64,
+        holder: &str,
+        clock: i64,
+    ) -> Result<(), LendError> {
+        let returned = |loan: &LoanRow, now| loan.returned(holder, clock, now);
+        self.change("return a worker id to", pool, id, returned)
+    }
+
+    fn loans(&self, key: &PoolKey) -> Result<(Vec<LoanRow>, i64), LendError> {
+        let path = &*pool_key(key);
+        self.client.transact(&Call { keys: &[path], ..READ }, |transaction| {
+            check_width(key, find_pool(transaction, key)?)?;
+            let now = transaction.now()?;
+            let loans = transaction.list(&folder(key))?;
+            let loans = loans.iter().map(|(path, document)| loan_of(path, document));
+            let mut loans = loans.collect::<Result<Vec<_>, _>>()?;
+            loans.sort_by_key(|loan| loan.id);
+            Ok((loans, now))
+        })
+    }
+
+    fn counts(&self, key: &PoolKey) -> Result<(u64, u64), LendError> {
+        let (loans, now) = self.loans(key)?;
+        Ok(counts(&loans, now))
+    }
+
+    fn pools(&self) -> Result<Vec<PoolRecord>, LendError> {
+        self.client.transact(&READ, |transaction| {
+            let now = transaction.now()?;
+            let mut pools = Vec::new();
+            for (path, document) in transaction.list(POOLS)? {
+                let bits = pool_of(&path, &document)?.bits;
+                let key = PoolKey { name: text_of(last_name(&path)), bits };
+                let (mut held, mut resting) = (0, 0);
+                transaction.each(&folder(&key), &mut |path, document| {
+                    let loan = loan_of(path, document)?;
+                    held += u64::from(loan.is_held(now));
+                    resting += u64::from(!loan.is_held(now) && !loan.has_rested(now));
+                    Ok(())
+                })?;
+                let counts = PoolCounts::of(bits, held, resting);
+                pools.push(PoolRecord { name: key.name, bits, counts });
+            }
+            pools.sort_by(|one, other| one.name.cmp(&other.name));
+            Ok(pools)
+        })
+    }
+}
+
+fn pool_key(pool: &PoolKey) -> String {
+    format!("{POOLS}/{}", name_of(&pool.name))
+}
+
+fn folder(pool: &PoolKey) -> String {
+    format!("loans-{}", name_of(&pool.name))
+}
+
+fn loan_key(pool: &PoolKey, id: u64) -> String {
+    format!("{}/{id}", folder(pool))
+}
+
+fn check_width(key: &PoolKey, found: Option<Pool>) -> Result<(), Fault> {
+    match found {
+        Some(pool) if pool.bits != key.bits => Err(Fault::Refused(LendError::OtherBits {
+            pool: key.name.clone(),
+            stored: pool.bits,
+            asked: key.bits,
+        })),
+        _ => Ok(()),
+    }
+}
+
+/// How many ids have a holder, and how many rest.
+fn counts(loans: &[LoanRow], now: i64) -> (u64, u64) {
+    let held = loans.iter().filter(|loan| loan.is_held(now)).count();
+    let free = loans.iter().filter(|loan| loan.has_rested(now)).count();
+    (held as u64, loans.len().saturating_sub(held + free) as u64)
+}
+
+fn find_pool(transaction: &mut Transaction<'_>, key: &PoolKey) -> Result<Option<Pool>, Error> {
+    let path = pool_key(key);
+    let found = transaction.read(&path)?;
+    found.map(|document| pool_of(&path, &document)).transpose()
+}
+
+fn pool_of(path: &str, document: &Document) -> Result<Pool, Error> {
+    let bits = u32::try_from(document.number(path, BITS)?);
+    let created = document.int(CREATED).ok_or_else(|| document.invalid_field(path, CREATED))?;
+    Ok(Pool {
+        bits: bits.map_err(|_| document.invalid_field(path, BITS))?,
+        last_id: document.number(path, LAST_ID)?,
+        created,
+    })
+}
+
+fn put_pool(transaction: &mut Transaction<'_>, key: &PoolKey, pool: Pool) {
+    let document = Document::new()
+        .with(BITS, pool.bits)
+        .with(LAST_ID, pool.last_id)
+        .with(CREATED, pool.created);
+    transaction.put(&pool_key(key), document);
+}
+
+fn document_of(loan: &LoanRow) -> Document {
+    Document::new()
+        .with(HOLDER, loan.holder.as_str())
+        .with(HOST, loan.host.as_str())
+        .with(SINCE, loan.since)
+        .with(LEASE, loan.lease_ms)
+        .with(REST, loan.rest_ms)
+        .with(LEASE_UNTIL, loan.lease_until)
+        .with(RESTS_UNTIL, loan.rests_until)
+        .with(CLOCK_UNTIL, loan.clock_until)
+        .with(IS_RETURNED, i64::from(loan.is_returned))
+}
+
+fn loan_of(path: &str, document: &Document) -> Result<LoanRow, Error> {
+    let bad = |field: &str| document.invalid_field(path, field);
+    let int = |field: &str| document.int(field).ok_or_else(|| bad(field));
+    let text = |field: &str| document.text(field).map(str::to_owned).ok_or_else(|| bad(field));
+    Ok(LoanRow {
+        id: last_name(path).parse().map_err(|_| bad("whose name is no number"))?,
+        holder: text(HOLDER)?,
+        host: text(HOST)?,
+        since: int(SINCE)?,
+        lease_ms: int(LEASE)?,
+        rest_ms: int(REST)?,
+        lease_until: int(LEASE_UNTIL)?,
+        rests_until: int(RESTS_UNTIL)?,
+        clock_until: int(CLOCK_UNTIL)?,
+        is_returned: int(IS_RETURNED)? != 0,
+    })
+}

@@ -1,0 +1,148 @@
+//! The rules by which an id is lent, renewed, returned and lent again, whatever the store.
+//!
+//! Times are milliseconds since 1970 by the store's clock, but for `clock` and `clock_until`, which
+//! are those of the holder's clock.
+
+use std::time::{Duration, SystemTime};
+
+use crate::clock::{nearest, saturated, unix_ms};
+
+/// The widest pool has ids of 22 bits, as no Snowflake has more for its worker.
+pub const MOST_BITS: u32 = 22;
+
+/// The coarsest tick that is believed of a generator. A borrower's clock has to show so much more
+/// than the last holder's, or both could use the same tick.
+const TICK_MS: i64 = 1000;
+
+/// The last loan of an id, as the store keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoanRow {
+    pub id: u64,
+    /// The hash of the holder's secret.
+    pub holder: String,
+    pub host: String,
+    /// When the id was lent.
+    pub since: i64,
+    pub lease_ms: i64,
+    pub rest_ms: i64,
+    /// The lease's end.
+    pub lease_until: i64,
+    /// From when on the id may be lent again.
+    pub rests_until: i64,
+    /// What the holder's clock may show until the lease's end, or has shown until the return.
+    pub clock_until: i64,
+    pub is_returned: bool,
+}
+
+/// Who asks for an id.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    /// The hash of the secret.
+    pub holder: String,
+    /// Whether the secret may have been used before.
+    pub may_be_repeated: bool,
+    pub host: String,
+    pub lease_ms: i64,
+    pub rest_ms: i64,
+    /// What the borrower's clock shows.
+    pub clock: i64,
+}
+
+impl LoanRow {
+    /// A new loan of `id`.
+    pub fn lent(id: u64, ask: &Ask, now: i64) -> LoanRow {
+        let lease_until = now.saturating_add(ask.lease_ms);
+        LoanRow {
+            id,
+            holder: ask.holder.clone(),
+            host: ask.host.clone(),
+            since: now,
+            lease_ms: ask.lease_ms,
+            rest_ms: ask.rest_ms,
+            lease_until,
+            rests_until: lease_until.saturating_add(ask.rest_ms),
+            clock_until: ask.clock.saturating_add(ask.lease_ms),
+            is_returned: false,
+        }
+    }
+
+    pub fn is_held(&self, now: i64) -> bool {
+        !self.is_returned && now < self.lease_until
+    }
+
+    /// Whether lease and rest are over.
+    pub fn has_rested(&self, now: i64) -> bool {
+        self.rests_until <= now
+    }
+
+    /// The loan after a renewal by the `holder`, whose clock shows `clock`. `None` where it is
+    /// lost: another has it, or the lease has ended.
+    pub fn renewed(&self, holder: &str, clock: i64, now: i64) -> Option<LoanRow> {
+        if self.holder != holder || !self.is_held(now) {
+            return None;
+        }
+        // A store whose clock went back keeps its word.
+        let lease_until = self.lease_until.max(now.saturating_add(self.lease_ms));
+        Some(LoanRow {
+            lease_until,
+            rests_until: lease_until.saturating_add(self.rest_ms),
+            clock_until: self.clock_shown(clock, now).saturating_add(self.lease_ms),
+            ..self.clone()
+        })
+    }
+
+    /// The loan after its return by the `holder`, whose clock shows `clock`. `None` where another
+    /// has the id. A second return changes nothing, nor does one after the lease's end.
+    pub fn returned(&self, holder: &str, clock: i64, now: i64) -> Option<LoanRow> {
+        if self.holder != holder {
+            return None;
+        }
+        if !self.is_held(now) {
+            return Some(self.clone());
+        }
+        Some(LoanRow {
+            lease_until: now,
+            rests_until: now.saturating_add(self.rest_ms),
+            clock_until: self.clock_shown(clock, now),
+            is_returned: true,
+            ..self.clone()
+        })
+    }
+
+    /// The most that the holder's clock has shown: what it shows now, or what it must have shown
+    /// since it last told its time, if it went back in between.
+    fn clock_shown(&self, clock: i64, now: i64) -> i64 {
+        let told = self.clock_until.saturating_sub(self.lease_ms);
+        let told_at = self.lease_until.saturating_sub(self.lease_ms);
+        let elapsed = now.saturating_sub(told_at).clamp(0, self.lease_ms);
+        clock.max(told.saturating_add(elapsed))
+    }
+}
+
+/// What a borrower's clock has to show at least, if that of the last holder has shown this.
+pub fn first_clock(clock_until: i64) -> i64 {
+    clock_until.saturating_add(TICK_MS)
+}
+
+/// The largest id of a pool.
+pub fn last_id(bits: u32) -> u64 {
+    (1 << bits) - 1
+}
+
+/// `time` in milliseconds since 1970.
+pub fn ms_of(time: SystemTime) -> i64 {
+    saturated(unix_ms(time))
+}
+
+/// The time at `ms` milliseconds since 1970.
+pub fn time_of(ms: i64) -> SystemTime {
+    nearest(ms.into())
+}
+
+/// The length of a lease or a rest, which is 1 s to 30 days, in milliseconds.
+pub fn length_ms(length: Duration) -> Option<i64> {
+    const SHORTEST: Duration = Duration::from_secs(1);
+    const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
+    let ms = length.as_nanos().div_ceil(1_000_000);
+    (SHORTEST..=LONGEST).contains(&length).then(|| i64::try_from(ms).ok()).flatten()
+}

@@ -1,0 +1,111 @@
+//! [`LoanStore`], where pools are kept, and what it tells of them.
+
+use std::fmt::Debug;
+use std::time::{Duration, SystemTime};
+
+use super::error::LendError;
+use super::rules::{Ask, LoanRow, last_id, time_of};
+
+/// A name and a width.
+#[derive(Clone, Debug)]
+pub struct PoolKey {
+    pub name: String,
+    pub bits: u32,
+}
+
+/// A store that has pools. Calls block, each at most for the store's time limit, and each is one
+/// durable transaction.
+pub trait LoanStore: Debug + Send + Sync {
+    /// The path, or the address without the password.
+    fn name(&self) -> String;
+
+    /// Lends an id, or renews the loan of the same holder if there is one.
+    fn grant(&self, pool: &PoolKey, ask: &Ask) -> Result<u64, LendError>;
+
+    fn renew(&self, pool: &PoolKey, id: u64, holder: &str, clock: i64) -> Result<(), LendError>;
+
+    fn give_back(&self, pool: &PoolKey, id: u64, holder: &str, clock: i64)
+    -> Result<(), LendError>;
+
+    /// The last loan of each id that was lent, sorted by the id, and the store's time.
+    fn loans(&self, pool: &PoolKey) -> Result<(Vec<LoanRow>, i64), LendError>;
+
+    /// How many ids have a holder, and how many rest.
+    fn counts(&self, pool: &PoolKey) -> Result<(u64, u64), LendError>;
+
+    /// All pools, sorted by their names.
+    fn pools(&self) -> Result<Vec<PoolRecord>, LendError>;
+}
+
+/// The last loan of an id of a pool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Loan {
+    /// The id.
+    pub id: u64,
+    /// Where the holder runs, as it said.
+    pub host: String,
+    /// Since when it has the id, by the store's clock, like the times below.
+    pub since: SystemTime,
+    /// When the lease ends, unless it is renewed; or when it ended.
+    pub until: SystemTime,
+    /// From when on the id may be lent again, unless the lease is renewed.
+    pub rests_until: SystemTime,
+    /// The length of the lease, from each renewal on.
+    pub lease: Duration,
+    /// What the holder's own clock may show until the end of the lease, or has shown until the
+    /// return. The clock of the next holder has to show more, by a second.
+    pub clock_until: SystemTime,
+    /// Whether the holder has it now.
+    pub is_held: bool,
+    /// Whether the id rests: it has no holder, and may not be lent yet.
+    pub is_resting: bool,
+}
+
+impl Loan {
+    pub(super) fn of(row: LoanRow, now: i64) -> Loan {
+        let is_held = row.is_held(now);
+        Loan {
+            id: row.id,
+            since: time_of(row.since),
+            until: time_of(row.lease_until),
+            rests_until: time_of(row.rests_until),
+            lease: Duration::from_millis(row.lease_ms.unsigned_abs()),
+            clock_until: time_of(row.clock_until),
+            is_held,
+            is_resting: !is_held && !row.has_rested(now),
+            host: row.host,
+        }
+    }
+}
+
+/// How the ids of a pool are used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PoolCounts {
+    /// Ids that have a holder.
+    pub held: u64,
+    /// Ids that have none, and may not be lent yet.
+    pub resting: u64,
+    /// Ids that may be lent.
+    pub free: u64,
+}
+
+impl PoolCounts {
+    pub(super) fn of(bits: u32, held: u64, resting: u64) -> PoolCounts {
+        let free = last_id(bits).saturating_sub(held).saturating_sub(resting);
+        PoolCounts { held, resting, free }
+    }
+}
+
+/// A pool that is in a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PoolRecord {
+    /// Its name.
+    pub name: String,
+    /// The width of its ids in bits.
+    pub bits: u32,
+    /// How its ids are used.
+    pub counts: PoolCounts,
+}
