@@ -28,7 +28,7 @@ pub use layout::{LayoutArgs, Preset};
 pub use length::{lease, length, some_length};
 pub use passwords::without_passwords;
 pub use registry_config::RegistryConfig;
-pub use series_args::{SeriesArgs, first_day, first_day_text, restart};
+pub use series_args::{SeriesArgs, first_day, first_day_text, present_definition, restart};
 pub use spelling::{long_names, normalize_options};
 pub use table::Table;
 pub use tag_args::TagArgs;

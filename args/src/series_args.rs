@@ -1,6 +1,8 @@
 //! The options that say what a new series is, beside its pattern.
 
-use uidring::series::{SeriesDefinition, SeriesDefinitionError, Unit};
+use uidring::series::{
+    Pattern, SeriesDefinition, SeriesDefinitionError, SeriesRecord, SeriesVersion, Unit,
+};
 
 use crate::quantity;
 
@@ -64,6 +66,15 @@ pub fn first_day(text: &str) -> Result<(u8, u8), String> {
 #[must_use]
 pub fn first_day_text((month, day): (u8, u8)) -> String {
     format!("{month:02}-{day:02}")
+}
+
+/// The definition of a series whose numbers of today are written by `pattern`. A version of later
+/// days may be there already.
+#[must_use]
+pub fn present_definition<'a>(record: &'a SeriesRecord, pattern: &Pattern) -> &'a SeriesDefinition {
+    let writes = |version: &&SeriesVersion| version.definition.pattern() == pattern;
+    let present = record.versions.iter().rev().find(writes);
+    &present.unwrap_or_else(|| record.newest()).definition
 }
 
 impl SeriesArgs {

@@ -229,9 +229,13 @@ typedef struct {
    */
   uint64_t value;
   /**
-   * The period, such as "2026-11-24", "2026-W48", "FY2026-04" or "ever".
+   * The period in which it was counted, such as "2026-11-24", "2026-W48", "FY2026-04" or "ever".
    */
   char period[16];
+  /**
+   * The period that the text shows: that one, or a part of it.
+   */
+  char shown[16];
   /**
    * The text that people see. All fit: a pattern has at most 128 characters of at most 4 bytes,
    * a scope 64, and a number 20.

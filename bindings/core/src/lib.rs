@@ -26,7 +26,7 @@ pub use options::{OptionList, option_example, options_of};
 pub use series::{OneSeries, PeriodText, ReadNumber, SeriesStore, dialect};
 pub use source::{Claimed, Source};
 pub use store::{Close, Open};
-pub use uidring::series::{Dialect, SeriesNumber, SqlValue};
+pub use uidring::series::{Dialect, Period, SeriesNumber, SqlValue};
 pub use uidring_args::without_passwords;
 pub use uids::{Parts, Uids, not_an_id};
 /// For a copy of the text of keys, which is overwritten when it is dropped.

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use uidring::series::{
     Date, Dialect, GaplessGenerator, GaplessSeries, Parsed, Period, Series, SeriesDefinition,
-    SeriesError, SeriesGenerator, SeriesNumber, SeriesVersion,
+    SeriesError, SeriesGenerator, SeriesNumber,
 };
 use uidring::store::path_of;
-use uidring_args::{with_causes, without_passwords};
+use uidring_args::{present_definition, with_causes, without_passwords};
 
 use crate::counting::{Counting, Reading, Transaction};
 use crate::error::{Error, Kind};
@@ -51,8 +51,10 @@ pub struct OneSeries(SeriesGenerator);
 pub struct ReadNumber {
     /// The number itself, counted from the first of its period.
     pub value: u64,
-    /// The period.
+    /// The period in which it was counted.
     pub period: Period,
+    /// The period that the text shows: that one, or a part of it.
+    pub shown: Period,
     /// The scope, where the text shows it.
     pub scope: Option<String>,
 }
@@ -269,6 +271,7 @@ impl SeriesStore {
         Ok(ReadNumber {
             value: parsed.value(),
             period: parsed.period(),
+            shown: parsed.shown(),
             scope: parsed.scope().map(str::to_owned),
         })
     }
@@ -313,11 +316,8 @@ impl SeriesStore {
         let series_of_name = series.get(name).map_err(about_series)?;
         let (record, present) =
             (series_of_name.record().map_err(about_series)?, series_of_name.pattern());
-        // A version of later days may be there already.
-        let is_present = |version: &&SeriesVersion| *version.definition.pattern() == present;
-        let version = record.versions.iter().rev().find(is_present);
-        let definition = version.unwrap_or_else(|| record.newest()).definition.clone();
-        let wider = definition
+        let wider = present_definition(&record, &present)
+            .clone()
             .with_pattern(pattern)
             .map_err(|error| Error::argument(with_causes(&error)))?;
         series.widen(name, wider).map_err(about_series)?;
@@ -468,7 +468,8 @@ mod tests {
         assert_eq!(next("bills", "2031-01-31"), "3101-1");
         assert_eq!(next("bills", "2031-02-01"), "3102-2");
         let parsed = series.parse("bills", "3102-2").unwrap();
-        assert_eq!((parsed.value, parsed.period.to_string()), (2, "2031".to_owned()));
+        let periods = [parsed.period.to_string(), parsed.shown.to_string()];
+        assert_eq!((parsed.value, periods), (2, ["2031".to_owned(), "2031-02".to_owned()]));
         // Nothing but the number becomes another.
         series.widen("bills", "{yy}{MM}-{n:2}").unwrap();
         assert_eq!(next("bills", "2031-03-01"), "3103-03");

@@ -82,7 +82,7 @@ extern "system" fn read_in<'local>(
 }
 
 /// Goes on with the rows of the last statement, whose columns follow on one another, at first with
-/// null. Returns a statement and its values, or the text, the value and the period of the number
+/// null. Returns a statement and its values, or the text, the value and the periods of the number
 /// after a null.
 extern "system" fn step<'local>(
     mut env: EnvUnowned<'local>,
@@ -100,10 +100,11 @@ extern "system" fn step<'local>(
             Work::Count(counting) => match counting.step(answer.map(Ok)).map_err(other)? {
                 Step::Run(statement) => asked(env, &statement),
                 Step::Done(number) => {
-                    let (value, period) = (number.value().to_string(), number.period());
-                    let period = PeriodText::of(period);
-                    let number = [None, Some(number.as_str()), Some(&value), Some(period.as_str())];
-                    Ok(strings(env, &number)?)
+                    let value = number.value().to_string();
+                    let periods = [number.period(), number.shown()].map(PeriodText::of);
+                    let [period, shown] = periods.each_ref().map(PeriodText::as_str);
+                    let number = [number.as_str(), &value, period, shown].map(Some);
+                    Ok(strings(env, &[&[None], &number[..]].concat())?)
                 }
             },
             Work::Read(reading) => match reading.step(answer.map(Ok)).map_err(other)? {

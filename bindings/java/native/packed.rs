@@ -2,23 +2,24 @@
 //! each would be as many calls of Java.
 //!
 //! ```text
-//! value: 8 bytes │ length of the period: 1 │ length of the text: 2 │ period │ text │ value │ …
+//! value: 8 bytes │ lengths of the two periods: 1 each │ length of the text: 2 │ periods │ text │ …
 //! ```
 //!
-//! Numbers are in the machine's order of bytes. A period without a length is that of the number
-//! before.
+//! Numbers are in the machine's order of bytes. The first period is that in which it was counted,
+//! and without a length that of the number before. The second is the one that is shown, and without
+//! a length the first.
 
 use jni::Env;
 use jni::objects::JByteArray;
 use jni::sys::jsize;
-use uidring_bindings::{PeriodText, SeriesNumber};
+use uidring_bindings::{Period, PeriodText, SeriesNumber};
 
 use crate::errors::Failure;
 
 /// How long the array is that Java passes for one number, as `Packed.ROOM` says.
 const ROOM: usize = 128;
 /// How long value and lengths are.
-const HEAD: usize = 11;
+const HEAD: usize = 12;
 
 /// Puts a number into the array that Java has passed. Returns that array, or a new one if the
 /// number does not fit it.
@@ -27,16 +28,19 @@ pub(crate) fn pack<'local>(
     number: &SeriesNumber,
     reply: JByteArray<'local>,
 ) -> Result<JByteArray<'local>, Failure> {
-    let period = PeriodText::of(number.period());
-    let (period, text) = (period.as_str().as_bytes(), number.as_str().as_bytes());
+    let (period, shown) = (unless_same(number.period(), None), shown(number));
+    let parts = parts(number, period.as_ref(), shown.as_ref());
+    let head = head(number, parts);
     let mut bytes = [0_u8; ROOM];
-    let (text_at, end) = (HEAD + period.len(), HEAD + period.len() + text.len());
+    let end = HEAD + parts.iter().map(|part| part.len()).sum::<usize>();
     if end > ROOM || reply.is_null() {
         return pack_all(env, std::slice::from_ref(number));
     }
-    bytes[..HEAD].copy_from_slice(&head(number, period));
-    bytes[HEAD..text_at].copy_from_slice(period);
-    bytes[text_at..end].copy_from_slice(text);
+    let mut at = 0;
+    for part in [&head[..]].into_iter().chain(parts) {
+        bytes[at..at + part.len()].copy_from_slice(part);
+        at += part.len();
+    }
     let (java, length) = (env.get_raw(), jsize::try_from(end).unwrap_or(jsize::MAX));
     // SAFETY: the environment is that of this thread, the array is one of Java's, and there are as
     // many bytes. If the array were shorter, Java would throw.
@@ -56,22 +60,41 @@ pub(crate) fn pack_all<'local>(
     let mut bytes = Vec::with_capacity(texts + numbers.len() * HEAD + PeriodText::MOST);
     let mut before = None;
     for number in numbers {
-        let period = PeriodText::of(number.period());
-        let is_same = before.replace(number.period()) == Some(number.period());
-        let period = if is_same { &[] } else { period.as_str().as_bytes() };
-        bytes.extend_from_slice(&head(number, period));
-        bytes.extend_from_slice(period);
-        bytes.extend_from_slice(number.as_str().as_bytes());
+        let (period, shown) = (unless_same(number.period(), before), shown(number));
+        before = Some(number.period());
+        let parts = parts(number, period.as_ref(), shown.as_ref());
+        bytes.extend_from_slice(&head(number, parts));
+        parts.iter().for_each(|part| bytes.extend_from_slice(part));
     }
     Ok(env.byte_array_from_slice(&bytes)?)
 }
 
-fn head(number: &SeriesNumber, period: &[u8]) -> [u8; HEAD] {
+/// The text of a period, unless it is the one `before`.
+fn unless_same(period: Period, before: Option<Period>) -> Option<PeriodText> {
+    (before != Some(period)).then(|| PeriodText::of(period))
+}
+
+/// The period that a number shows, unless it is the one in which it was counted.
+fn shown(number: &SeriesNumber) -> Option<PeriodText> {
+    unless_same(number.shown(), Some(number.period()))
+}
+
+/// What comes after the head of a number.
+fn parts<'a>(
+    number: &'a SeriesNumber,
+    period: Option<&'a PeriodText>,
+    shown: Option<&'a PeriodText>,
+) -> [&'a [u8]; 3] {
+    let [period, shown] = [period, shown].map(|period| period.map_or("", PeriodText::as_str));
+    [period, shown, number.as_str()].map(str::as_bytes)
+}
+
+fn head(number: &SeriesNumber, [period, shown, text]: [&[u8]; 3]) -> [u8; HEAD] {
     let mut head = [0; HEAD];
     head[..8].copy_from_slice(&number.value().to_ne_bytes());
     // A period has at most 15 bytes, and a text fewer than a thousand.
     head[8] = u8::try_from(period.len()).unwrap_or(u8::MAX);
-    let text = u16::try_from(number.as_str().len()).unwrap_or(u16::MAX);
-    head[9..].copy_from_slice(&text.to_ne_bytes());
+    head[9] = u8::try_from(shown.len()).unwrap_or(u8::MAX);
+    head[10..].copy_from_slice(&u16::try_from(text.len()).unwrap_or(u16::MAX).to_ne_bytes());
     head
 }

@@ -141,7 +141,7 @@ extern "system" fn next_many<'local>(
     })
 }
 
-/// The texts of a number that is read: value, period and scope.
+/// The texts of a number that is read: value, period, shown period and scope.
 extern "system" fn parse<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
@@ -154,8 +154,10 @@ extern "system" fn parse<'local>(
     call(&mut env, |env| {
         let (name, number) = (text(env, &name)?, text(env, &number)?);
         let read = series.parse(&name, &number)?;
-        let (value, period) = (read.value.to_string(), PeriodText::of(read.period));
-        Ok(strings(env, &[Some(&value), Some(period.as_str()), read.scope.as_deref()])?)
+        let value = read.value.to_string();
+        let periods = [read.period, read.shown].map(PeriodText::of);
+        let [period, shown] = periods.each_ref().map(|period| Some(period.as_str()));
+        Ok(strings(env, &[Some(&value), period, shown, read.scope.as_deref()])?)
     })
 }
 

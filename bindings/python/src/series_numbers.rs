@@ -9,12 +9,12 @@ use pyo3::ffi::{self, allocfunc};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyInt, PyList, PyNone, PyString, PyType};
-use uidring_bindings::{PeriodText, ReadNumber, SeriesNumber};
+use uidring_bindings::{Period, PeriodText, ReadNumber, SeriesNumber};
 
 use crate::cached;
 
 /// How many fields a number has.
-const FIELDS: ffi::Py_ssize_t = 4;
+const FIELDS: ffi::Py_ssize_t = 5;
 
 /// Makes numbers of a series and a scope: values of the class `SeriesNumber`, which is a tuple with
 /// names. It is looked up before a number is taken, and runs code in C alone: in code in Python, as
@@ -49,8 +49,9 @@ impl<'py> SeriesNumbers<'py> {
 
     /// A number that was taken.
     pub fn issued(&self, number: &SeriesNumber) -> PyResult<Bound<'py, PyAny>> {
-        let period = self.text(PeriodText::of(number.period()).as_str());
-        self.number(number.as_str(), number.value(), period, self.scope.clone())
+        let period = self.period(number.period());
+        let periods = self.periods(period, number.period(), number.shown());
+        self.number(number.as_str(), number.value(), periods, self.scope.clone())
     }
 
     /// Numbers that were taken.
@@ -60,23 +61,40 @@ impl<'py> SeriesNumbers<'py> {
         for number in numbers {
             let period = match &before {
                 Some((period, text)) if *period == number.period() => Bound::clone(text),
-                _ => self.text(PeriodText::of(number.period()).as_str()),
+                _ => self.period(number.period()),
             };
             before = Some((number.period(), period.clone()));
+            let periods = self.periods(period, number.period(), number.shown());
             let scope = self.scope.clone();
-            list.append(self.number(number.as_str(), number.value(), period, scope)?)?;
+            list.append(self.number(number.as_str(), number.value(), periods, scope)?)?;
         }
         Ok(list)
     }
 
     /// A number that was read from `text`.
     pub fn read(&self, text: &str, number: &ReadNumber) -> PyResult<Bound<'py, PyAny>> {
-        let period = self.text(PeriodText::of(number.period).as_str());
+        let period = self.period(number.period);
+        let periods = self.periods(period, number.period, number.shown);
         let scope = match &number.scope {
             Some(scope) => self.text(scope).into_any(),
             None => self.scope.clone(),
         };
-        self.number(text, number.value, period, scope)
+        self.number(text, number.value, periods, scope)
+    }
+
+    fn period(&self, period: Period) -> Bound<'py, PyString> {
+        self.text(PeriodText::of(period).as_str())
+    }
+
+    /// The text of the period in which a number was counted, and that of the one that is `shown`.
+    fn periods(
+        &self,
+        text: Bound<'py, PyString>,
+        period: Period,
+        shown: Period,
+    ) -> [Bound<'py, PyString>; 2] {
+        let shown = if shown == period { text.clone() } else { self.period(shown) };
+        [text, shown]
     }
 
     fn text(&self, text: &str) -> Bound<'py, PyString> {
@@ -87,13 +105,13 @@ impl<'py> SeriesNumbers<'py> {
         &self,
         text: &str,
         value: u64,
-        period: Bound<'py, PyString>,
+        [period, shown]: [Bound<'py, PyString>; 2],
         scope: Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = self.class.py();
         let value: Bound<'py, PyInt> = value.into_pyobject(py)?;
-        let fields: [Bound<'py, PyAny>; 4] =
-            [self.text(text).into_any(), value.into_any(), period.into_any(), scope];
+        let (text, period, shown) = (self.text(text), period.into_any(), shown.into_any());
+        let fields = [text.into_any(), value.into_any(), period, shown, scope];
         // SAFETY: the class derives from `tuple`, whose allocation takes the count of its elements,
         // and the result is a new reference or null.
         let number = unsafe {

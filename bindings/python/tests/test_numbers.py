@@ -54,7 +54,7 @@ def test_numbers_of_a_series_are_texts_of_their_period(db: Path) -> None:
         assert series.next("orders").value == 1
         day = date(2025, 11, 24)
         number = series.next("orders", date=day)
-        assert tuple(number) == ("SO20251124-000001", 1, "2025-11-24", None)
+        assert tuple(number) == ("SO20251124-000001", 1, "2025-11-24", "2025-11-24", None)
         assert str(number) == f"{number}" == number.text == "SO20251124-000001"
         assert number._asdict()["period"] == "2025-11-24"
         assert series.next("orders", date="2025-11-24").value == 2
@@ -63,6 +63,20 @@ def test_numbers_of_a_series_are_texts_of_their_period(db: Path) -> None:
         assert series.parse("orders", "SO20261124-000042").value == 42
         with pytest.raises(uidring.InvalidArgumentError):
             series.parse("orders", "SO2026-000042")
+
+
+def test_a_number_has_the_period_it_counts_in_and_the_one_it_shows(db: Path) -> None:
+    with Series.open(db) as series:
+        series.create("bills", "{yy}{MM}-{n:4}", restart="year")
+        november, february = (date(2026, month, 24) for month in (11, 2))
+        number = series.next("bills", date=november)
+        assert (number.text, number.period, number.shown) == ("2611-0001", "2026", "2026-11")
+        assert number == series.parse("bills", "2611-0001")
+        numbers = series.next_many("bills", 2, date=february)
+        assert {(each.period, each.shown) for each in numbers} == {("2026", "2026-02")}
+        today = series.next("bills")
+        assert today == series.parse("bills", today.text)
+        assert today.shown[:4] == today.period
 
 
 def test_a_scope_counts_for_itself(db: Path) -> None:
@@ -105,7 +119,7 @@ def test_a_name_and_a_scope_may_be_of_another_class(db: Path) -> None:
         numbers = [series.next(name, scope), series.next("tickets", scope)]
         numbers += [series.next(name, "A"), *series.next_many(name, 2, scope)]
         assert [tuple(number) for number in numbers] == [
-            (f"A-{value}", value, "ever", "A") for value in range(1, 6)
+            (f"A-{value}", value, "ever", "ever", "A") for value in range(1, 6)
         ]
         assert {type(number.scope) for number in numbers} == {str}
         for odd in ["tick\ud800ets", Name("\ud800")]:

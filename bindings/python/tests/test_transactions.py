@@ -140,9 +140,9 @@ def test_a_number_is_of_its_scope_and_date(opened: Tuple[Shop, Any]) -> None:
         numbers.append(shop.series.next_in(desk.handle, shop.name, scope="b", date="2025-11-24"))
     found = [tuple(number) for number in numbers]
     assert found == [
-        ("2025-000010", 1, "2025", None),
-        ("2025-000029", 2, "2025", None),
-        ("2025-000010", 1, "2025", "b"),
+        ("2025-000010", 1, "2025", "2025", None),
+        ("2025-000029", 2, "2025", "2025", None),
+        ("2025-000010", 1, "2025", "2025", "b"),
     ]
     assert shop.series.format(shop.name, 2, date=day) == "2025-000029"
     assert shop.series.parse(shop.name, "2025-000029")[1:3] == (2, "2025")

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use uidring_bindings::{Error, PeriodText, SeriesNumber, SeriesStore};
+use uidring_bindings::{Error, Period, PeriodText, SeriesNumber, SeriesStore};
 
 use crate::calls::{close, open};
 use crate::handles::{HandleKind, handle_kind};
@@ -28,8 +28,10 @@ pub struct uidring_series {
 pub struct uidring_series_number {
     /// The number itself, counted from the first of its period.
     pub value: u64,
-    /// The period, such as "2026-11-24", "2026-W48", "FY2026-04" or "ever".
+    /// The period in which it was counted, such as "2026-11-24", "2026-W48", "FY2026-04" or "ever".
     pub period: [c_char; 16],
+    /// The period that the text shows: that one, or a part of it.
+    pub shown: [c_char; 16],
     /// The text that people see. All fit: a pattern has at most 128 characters of at most 4 bytes,
     /// a scope 64, and a number 20.
     pub text: [c_char; 640],
@@ -164,7 +166,7 @@ pub unsafe extern "C" fn uidring_series_parse(
         let parse = |series: &SeriesStore| without_sigpipe(|| series.parse(name, text));
         let read = SeriesStore::with(series.id, parse)??;
         if let Some(number) = number {
-            write(read.value, PeriodText::of(read.period), text, number);
+            write(read.value, [read.period, read.shown], text, number);
         }
         Ok(())
     })
@@ -262,15 +264,17 @@ pub extern "C" fn uidring_series_close(series: uidring_series) -> uidring_code {
 pub(super) fn clear(number: &mut uidring_series_number) {
     number.value = 0;
     texts::copy("", &mut number.period);
+    texts::copy("", &mut number.shown);
     texts::copy("", &mut number.text);
 }
 
 pub(super) fn write_issued(issued: &SeriesNumber, number: &mut uidring_series_number) {
-    write(issued.value(), PeriodText::of(issued.period()), issued.as_str(), number);
+    write(issued.value(), [issued.period(), issued.shown()], issued.as_str(), number);
 }
 
-fn write(value: u64, period: PeriodText, text: &str, number: &mut uidring_series_number) {
+fn write(value: u64, [period, shown]: [Period; 2], text: &str, number: &mut uidring_series_number) {
     number.value = value;
-    texts::copy(period.as_str(), &mut number.period);
+    texts::copy(PeriodText::of(period).as_str(), &mut number.period);
+    texts::copy(PeriodText::of(shown).as_str(), &mut number.shown);
     texts::copy(text, &mut number.text);
 }

@@ -383,6 +383,7 @@ static void series_give_numbers_that_people_see(void) {
     }
     WORKS(uidring_series_parse(series, "shops", "s7/2026-0006", &one));
     CHECK(one.value == 6 && strcmp(one.text, "s7/2026-0006") == 0);
+    CHECK(strcmp(one.period, "2026") == 0 && strcmp(one.shown, "2026") == 0);
     WORKS(uidring_series_parse(series, "shops", "s7/2026-0006", NULL));
     FAILS(uidring_series_parse(series, "shops", "s7-6", &one), UIDRING_INVALID_ARGUMENT,
           "at byte 1 of the number");
@@ -392,6 +393,12 @@ static void series_give_numbers_that_people_see(void) {
           UIDRING_INVALID_ARGUMENT, "taken is null");
     FAILS(uidring_series_next(series, "shops", "s7", NULL, some, 0, &taken),
           UIDRING_INVALID_ARGUMENT, "1 to 1000000");
+    const char *const yearly[] = {"restart", "year", NULL};
+    WORKS(uidring_series_create(series, "bills", "{yy}{MM}-{n:4}", yearly));
+    WORKS(uidring_series_next(series, "bills", NULL, "2026-11-24", &one, 1, NULL));
+    CHECK(strcmp(one.period, "2026") == 0 && strcmp(one.shown, "2026-11") == 0);
+    WORKS(uidring_series_parse(series, "bills", "2602-0007", &one));
+    CHECK(strcmp(one.period, "2026") == 0 && strcmp(one.shown, "2026-02") == 0);
     char text[2048];
     WORKS(uidring_series_status(series, "shops", "s7", text, sizeof text, NULL));
     CHECK(strstr(text, "\"series\":\"shops\"") != NULL);
@@ -401,7 +408,7 @@ static void series_give_numbers_that_people_see(void) {
     one = some[0];
     FAILS(uidring_series_next(series, "shops", "s7", NULL, &one, 1, NULL), UIDRING_CLOSED,
           "closed");
-    CHECK(one.value == 0 && one.text[0] == 0 && one.period[0] == 0);
+    CHECK(one.value == 0 && one.text[0] == 0 && one.period[0] == 0 && one.shown[0] == 0);
     taken = 5;
     FAILS(uidring_series_next(series, "shops", "s7", NULL, some, 5, &taken), UIDRING_CLOSED,
           "closed");

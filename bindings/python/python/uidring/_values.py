@@ -28,8 +28,10 @@ class SeriesNumber(NamedTuple):
     text: str
     #: The number itself, counted from the first of its period.
     value: int
-    #: The period, such as `2026-11-24`, `2026-W48` or `ever`.
+    #: The period in which it was counted, such as `2026-11-24`, `2026-W48` or `ever`.
     period: str
+    #: The period that the text shows: that one, or a part of it.
+    shown: str
     #: The scope, where it is known.
     scope: Optional[str]
 

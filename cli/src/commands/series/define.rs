@@ -4,7 +4,7 @@ use uidring::series::{
     Date, ParseDateError, Pattern, Series, SeriesDefinition, SeriesError, SeriesRecord,
     SeriesVersion, Unit, valid_scope,
 };
-use uidring_args::{Db, SeriesArgs, quantity, with_causes};
+use uidring_args::{Db, SeriesArgs, present_definition, quantity, with_causes};
 
 use super::{about, describe, failure};
 use crate::args::db::{self, DbArg};
@@ -174,7 +174,7 @@ impl Change {
         let record = series_of_name.record()?;
         let before = match self.from {
             Begins::On(from) => &record.version_on(from).definition,
-            Begins::Now => present(&record, &series_of_name.pattern()),
+            Begins::Now => present_definition(&record, &series_of_name.pattern()),
         };
         let new = before.clone().with_pattern(&self.pattern.to_string());
         let mut new = new.map_err(|error| Failure::Usage(with_causes(&error)))?;
@@ -197,13 +197,6 @@ impl Change {
             paragraph(&format!("the series {} {from}: {}", self.series, describe(definition)));
         Ok(page + &footnote("numbers from before are still read"))
     }
-}
-
-/// The definition whose `pattern` writes the numbers of today.
-fn present<'a>(record: &'a SeriesRecord, pattern: &Pattern) -> &'a SeriesDefinition {
-    let writes = |version: &&SeriesVersion| version.definition.pattern() == pattern;
-    let present = record.versions.iter().rev().find(writes);
-    &present.unwrap_or_else(|| record.newest()).definition
 }
 
 fn definition(pattern: &Pattern) -> Result<SeriesDefinition, Failure> {

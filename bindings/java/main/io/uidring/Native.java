@@ -126,7 +126,7 @@ final class Native {
     /** The next numbers, for {@link Packed}. */
     static native byte[] nextMany(long handle, String name, long count, String scope, String date);
 
-    /** The value, the period and the scope of a number. */
+    /** The value, the period, the shown period and the scope of a number. */
     static native String[] parse(long handle, String name, String text);
 
     static native String format(long handle, String name, long number, String scope, String date);
@@ -147,7 +147,7 @@ final class Native {
      * null.
      *
      * @return a statement and its values, numbers after an {@code i} and texts after a {@code t};
-     *     or the result after a null: the text, the value and the period of a number
+     *     or the result after a null: the text, the value and the periods of a number
      */
     static native String[] step(long work, String[] rows, int columns);
 

@@ -8,8 +8,9 @@ import java.util.Optional;
 
 /**
  * Numbers of a series as the native library writes them to an array, in {@code packed.rs}. For
- * each: the value in 8 bytes, the length of its period in 1, that of its text in 2, the period and
- * the text. A period without a length is that of the number before.
+ * each: the value in 8 bytes, the lengths of its periods in 1 each, that of its text in 2, the
+ * periods and the text. The first period is that in which it was counted, and without a length that
+ * of the number before. The second is the one that is shown, and without a length the first.
  */
 final class Packed {
     /** How long an array is that nearly each number fits. */
@@ -38,14 +39,20 @@ final class Packed {
     SeriesNumber next() {
         long value = (long) LONG.get(bytes, next);
         int periodLength = bytes[next + 8];
-        int textLength = (short) SHORT.get(bytes, next + 9);
-        int start = next + 11;
+        int shownLength = bytes[next + 9];
+        int textLength = (short) SHORT.get(bytes, next + 10);
+        int start = next + 12;
         if (periodLength > 0) {
             period = new String(bytes, start, periodLength, StandardCharsets.ISO_8859_1);
             start += periodLength;
         }
+        String shown = period;
+        if (shownLength > 0) {
+            shown = new String(bytes, start, shownLength, StandardCharsets.ISO_8859_1);
+            start += shownLength;
+        }
         next = start + textLength;
         String text = new String(bytes, start, textLength, StandardCharsets.UTF_8);
-        return new SeriesNumber(text, value, period, scope);
+        return new SeriesNumber(text, value, period, shown, scope);
     }
 }

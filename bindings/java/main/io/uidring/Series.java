@@ -342,7 +342,7 @@ public final class Series implements AutoCloseable {
         try {
             String[] parts = Waits.apart(() -> Native.parse(handle, name, text));
             return new SeriesNumber(text, Long.parseUnsignedLong(parts[0]), parts[1],
-                    Optional.ofNullable(parts[2]));
+                    parts[2], Optional.ofNullable(parts[3]));
         } finally {
             Reference.reachabilityFence(this);
         }

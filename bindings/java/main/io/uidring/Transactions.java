@@ -44,7 +44,7 @@ final class Transactions {
         long work = Waits.apart(() -> Native.countIn(handle, name, scope, date, database));
         String[] number = run(work);
         return new SeriesNumber(number[1], Long.parseUnsignedLong(number[2]), number[3],
-                Optional.ofNullable(scope));
+                number[4], Optional.ofNullable(scope));
     }
 
     /** Reads the series that `handle` leads to, if it was opened in transactions. */

@@ -68,6 +68,23 @@ final class SeriesTest {
     }
 
     @Test
+    void aNumberHasThePeriodThatItCountsInAndTheOneThatItShows() {
+        try (Series series = Series.open(file())) {
+            series.create("bills", "{yy}{MM}-{n:4}", "restart=year");
+            SeriesNumber bill = series.next("bills", null, DAY);
+            assertEquals(new SeriesNumber("2611-0001", 1, "2026", "2026-11", Optional.empty()),
+                    bill);
+            assertEquals(bill, series.parse("bills", "2611-0001"));
+            for (SeriesNumber next : series.nextMany("bills", 3, null, DAY)) {
+                assertEquals(next, series.parse("bills", next.text()));
+            }
+            SeriesNumber today = series.next("bills");
+            assertEquals(today.shown().substring(0, 4), today.period());
+            assertEquals(today, series.parse("bills", today.text()));
+        }
+    }
+
+    @Test
     void aTextMayBeLong() {
         try (Series series = Series.open(file())) {
             // Below and above what one call has at hand.

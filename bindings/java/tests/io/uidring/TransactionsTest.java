@@ -189,6 +189,7 @@ final class TransactionsTest {
             SeriesNumber number = series.nextIn(connection, shop.name, "b", DAY);
             assertEquals("2025-000010", number.text());
             assertEquals("2025", number.period());
+            assertEquals("2025", number.shown());
             assertEquals("b", number.scope().orElseThrow());
             assertEquals("2025-000029", series.format(shop.name, 2, null, DAY));
             assertEquals(1, series.nextIn(connection, shop.name).value());
