@@ -117,6 +117,7 @@ table! {
     Tags "/v1/tags" Always Shows;
     Tag "/v1/tags/{tag}" Always Gives;
     SeriesNumbers "/v1/series/{name}/numbers" Always Gives;
+    SeriesWidening "/v1/series/{name}/widen" Always Gives;
     AllSeries "/v1/series" Always Shows;
     OneSeries "/v1/series/{name}" Always Gives;
     Status "/v1/status" Always Operates;
@@ -197,6 +198,7 @@ mod tests {
             ("/v1/tags/a/segments", "/v1/tags/{tag}/segments", "a"),
             ("/v1/series/a", "/v1/series/{name}", "a"),
             ("/v1/series/a/numbers", "/v1/series/{name}/numbers", "a"),
+            ("/v1/series/a/widen", "/v1/series/{name}/widen", "a"),
             ("/v1/series/a/b/numbers", "other", ""),
             ("/api/segment/get/k", "/api/segment/get/{key}", "k"),
             ("/api/segment/get/k/", "/api/segment/get/{key}", "k"),

@@ -260,7 +260,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
     ModuleOrder {
         root: "server/src",
         folder: "http/v1",
-        modules: &["mod", "series_rows", "tags", "series", "uids"],
+        modules: &["mod", "series_rows", "tags", "series", "series_widening", "uids"],
     },
     ModuleOrder {
         root: "server/src",

@@ -63,6 +63,7 @@ handlers! {
     Tags => get(v1::tags::list),
     Tag => put(v1::tags::create),
     SeriesNumbers => post(v1::series::take),
+    SeriesWidening => post(v1::series_widening::widen),
     AllSeries => get(v1::series::list),
     OneSeries => get(v1::series::show).put(v1::series::create),
     Status => get(status::status),

@@ -4,7 +4,7 @@
 use axum::http::StatusCode;
 use uidring::TakeError;
 use uidring::segment::SegmentError;
-use uidring::series::{FormatError, ScopeError, SeriesDefinitionError, SeriesError};
+use uidring::series::{FormatError, PatternError, ScopeError, SeriesDefinitionError, SeriesError};
 use uidring_args::first_day_text;
 
 use crate::app::App;
@@ -16,6 +16,12 @@ use crate::security::access::Permission;
 pub(crate) fn for_client(app: &App, token: Option<&[u8]>, none: SeriesFailure) -> Problem {
     let is_admin = app.access.check(token, Permission::Admin).is_ok();
     of(none, |name| is_admin || app.access.check(token, Permission::Series(name)).is_ok())
+}
+
+/// The problem of a pattern that there cannot be.
+pub(crate) fn bad_pattern(error: &PatternError, pattern: &str) -> Problem {
+    let problem = Problem::bad_request("bad-pattern", "there can be no such pattern");
+    problem.detail(error.to_string()).value(pattern)
 }
 
 /// The problem of this error. Only names that the client `may_see` are in it.
@@ -89,8 +95,19 @@ fn of_error(error: SeriesError) -> Problem {
         SeriesError::Closed { period, .. } => {
             conflict("closed", "the period is closed").value(&period.to_string())
         }
-        SeriesError::Full { period, .. } => {
-            conflict("full", "the period has given all its numbers").value(&period.to_string())
+        SeriesError::Full { series, period, .. } => {
+            let title = "the period has given all its numbers";
+            Problem::new(StatusCode::CONFLICT, "full", title)
+                .detail(format!(
+                    "{detail}: POST /v1/series/{series}/widen, or `uidring series change {series} \
+                     PATTERN --from now`"
+                ))
+                .value(&period.to_string())
+        }
+        SeriesError::BadChange { series, .. } => {
+            let title = "the series cannot be changed so";
+            Problem::new(StatusCode::CONFLICT, "bad-change", title)
+                .detail(format!("{detail}: `uidring series change {series} PATTERN --from DATE`"))
         }
         SeriesError::Differs { field, there, asked, .. } => {
             let title = "the series is there, and is another";
@@ -98,8 +115,8 @@ fn of_error(error: SeriesError) -> Problem {
                 .detail(format!(
                     "its {field} is {there}, and {asked} was asked for; {}",
                     if matches!(field, "pattern" | "restart") {
-                        "`uidring series change` changes it from a later day on, or at once where \
-                         only its number is wider"
+                        "`uidring series change` changes it from a later day on, and where only \
+                         its number is wider, POST /v1/series/NAME/widen does at once"
                     } else {
                         "leave it out to use the series as it is"
                     }

@@ -183,7 +183,8 @@ impl Cause {
                 "Create the series again, and raise its counters above all that were ever given."
             }
             Cause::RanOut => {
-                "Give the pattern a wider number: 'uidring series change NAME PATTERN --from now'."
+                "Give the pattern a wider number: 'uidring series change NAME PATTERN --from now', \
+                 or POST /v1/series/NAME/widen."
             }
             Cause::BadRow => "Put right the row of the counter. The next request goes on.",
             Cause::Late => "See how long the database takes.",

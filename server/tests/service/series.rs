@@ -332,6 +332,54 @@ fn a_gapless_series_is_created_and_gives_no_numbers_here() {
     assert_eq!(counters, Value::Array(Vec::new()));
 }
 
+/// By administrators, at once, and again without harm. Whatever else is asked for is refused.
+#[test]
+fn a_series_is_widened_by_an_administrator() {
+    let tokens = "[[token]]\ntoken = '0123456789abcdef-admin'\nadmin = true\nseries = ['*']\n\
+                  [[token]]\ntoken = '0123456789abcdef-shop'\nseries = ['inv']\n";
+    let server = Server::start_with_tokens(tokens, &[]);
+    let [admin, shop] =
+        ["admin", "shop"].map(|name| format!("authorization: Bearer 0123456789abcdef-{name}"));
+    let (admin, shop) = (&*admin, &*shop);
+    let send = |method: &str, path: &str, token: &str, body: &str| {
+        server.send(method, &format!("/v1/series/{path}"), &[JSON, token], body)
+    };
+    send("PUT", "inv", admin, r#"{"pattern":"I{n:1}"}"#);
+    let take = || send("POST", "inv/numbers", shop, r#"{"n":20}"#);
+    assert_eq!(values(&take(), "I{n:1}").len(), 9);
+    let full = take();
+    assert!(full.text().contains("POST /v1/series/inv/widen"), "{full:?}");
+    assert!(full.text().contains("uidring series change inv PATTERN --from now"), "{full:?}");
+    let widen = |token: &str, body: &str| send("POST", "inv/widen", token, body);
+    let wider = r#"{"pattern":"I{n:2}"}"#;
+    assert_eq!(widen(shop, wider).status, 403);
+    for (body, kind) in [
+        (r#"{"pattern":"I{n:"}"#, (400, "bad-pattern")),
+        (r#"{"pattern":"J{n:2}"}"#, (409, "bad-change")),
+        (r#"{"pattern":"I{yyyy}-{n:2}"}"#, (409, "bad-change")),
+        (r#"{"pattern":"I{n:2}","step":5}"#, (400, "bad-body")),
+        ("{}", (400, "bad-body")),
+    ] {
+        let answer = widen(admin, body);
+        let (status, found, _) = problem_of(&answer);
+        assert_eq!((status, &*found), kind, "{body}: {answer:?}");
+    }
+    assert_eq!(problem_of(&take()).0, 409);
+    let answer = widen(admin, wider);
+    assert_eq!((answer.status, answer.header("content-type")), (200, "application/json"));
+    let patterns = |answer: &Answer| {
+        let versions = answer.json()["versions"].as_array().unwrap().clone();
+        versions.iter().map(|version| version["pattern"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(patterns(&answer), ["I{n:1}", "I{n:2}"]);
+    assert_eq!(values(&take(), "I{n:2}"), (10..30).collect::<Vec<_>>());
+    let again = widen(admin, wider);
+    assert_eq!((again.status, patterns(&again).len()), (200, 2));
+    assert_eq!(widen(admin, r#"{"pattern":"I{n:1}"}"#).status, 409);
+    let none = send("POST", "none/widen", admin, wider);
+    assert_eq!(problem_of(&none), (404, "no-such-series".to_owned(), Some("none".to_owned())));
+}
+
 /// As it is told to clients, to Prometheus and to operators: by its own name, in the process that
 /// gave the last number and after a restart. And it goes on at once when its number is widened.
 #[test]

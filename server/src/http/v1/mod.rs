@@ -2,6 +2,7 @@
 
 pub(crate) mod series;
 mod series_rows;
+pub(crate) mod series_widening;
 pub(crate) mod tags;
 pub(crate) mod uids;
 

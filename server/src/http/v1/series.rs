@@ -29,14 +29,14 @@ use crate::routes::Route;
 use crate::security::access::Permission;
 
 /// The series in the path.
-fn series_name(path: NamePath) -> Result<String, Problem> {
+pub(super) fn series_name(path: NamePath) -> Result<String, Problem> {
     let name = name_in(path, series_numbers::bad_name)?;
     series_numbers::check_name(&name)?;
     Ok(name)
 }
 
 /// The problem that `error` is for this client.
-fn problem(app: &App, headers: &HeaderMap, error: impl Into<SeriesFailure>) -> Problem {
+pub(super) fn problem(app: &App, headers: &HeaderMap, error: impl Into<SeriesFailure>) -> Problem {
     series_problem::for_client(app, bearer(headers), error.into())
 }
 
@@ -282,11 +282,8 @@ impl NewSeries {
     fn read(self) -> Result<RequestedSeries, Problem> {
         let NewSeries { pattern, time_zone, gapless, restart, fiscal_year_from, step, first } =
             self;
-        let definition = SeriesDefinition::new(&pattern).map_err(|error| {
-            Problem::bad_request("bad-pattern", "there can be no such pattern")
-                .detail(error.to_string())
-                .value(&pattern)
-        })?;
+        let definition = SeriesDefinition::new(&pattern)
+            .map_err(|error| series_problem::bad_pattern(&error, &pattern))?;
         let step = step.map(|step| step.value("step")).transpose()?;
         let first = first.map(|first| first.value("first")).transpose()?;
         let first_day = fiscal_year_from.map(|text| {
