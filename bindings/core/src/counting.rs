@@ -94,6 +94,16 @@ impl From<SeriesError> for AskError {
             SeriesError::Transaction { source, .. } if source.is::<DriverFailed>() => {
                 AskError::Driver
             }
+            SeriesError::NoSuchSeries { ref series, .. } => {
+                let create = format!("uidring series create {series} PATTERN --gapless");
+                let error = Error::from(error);
+                let message = format!(
+                    "{}; do it ahead of the transaction, by `{create}` with the database's \
+                     address, or by the call create of series that were opened there",
+                    error.message
+                );
+                AskError::Other(Error { message, ..error })
+            }
             error => AskError::Other(Error::from(error).about("the series")),
         }
     }

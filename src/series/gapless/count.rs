@@ -280,6 +280,10 @@ impl<N> Gapless<'_, N> {
     /// The series in the database of `driver`, if it is there.
     async fn record(&self, driver: &mut impl Driver) -> Result<Option<SeriesRecord>, SeriesError> {
         check_connection(driver).await.map_err(|error| self.failed(error))?;
+        let has_tables = has_tables(driver).await.map_err(|error| self.failed(error))?;
+        if !has_tables {
+            return Ok(None);
+        }
         let syntax = DialectSyntax::of(driver.dialect());
         let name = || vec![self.series().into()];
         let sql = syntax.translate(
@@ -347,6 +351,21 @@ async fn check_connection(driver: &mut impl Driver) -> Result<(), DriverError> {
     } else {
         Err(mark::MISSING.into())
     }
+}
+
+/// Whether the database has the tables of series. It says so itself by an error that only people
+/// can read, and after which PostgreSQL refuses the rest of the transaction.
+async fn has_tables(driver: &mut impl Driver) -> Result<bool, DriverError> {
+    let sql = match driver.dialect() {
+        Dialect::Sqlite => "SELECT CAST(MAX(cid) AS TEXT) FROM pragma_table_info('uidring_series')",
+        Dialect::Postgres => &format!("{FRESH}SELECT CAST(to_regclass('uidring_series') AS TEXT)"),
+        Dialect::MySql => {
+            "SELECT CAST(MAX(TABLE_NAME) AS CHAR) FROM information_schema.TABLES \
+             WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'uidring_series'"
+        }
+    };
+    let rows = driver.rows(sql.to_owned(), Vec::new()).await?;
+    Ok(rows.into_iter().flatten().flatten().next().is_some())
 }
 
 /// Makes the counter with its `first` numbers, or counts it up by `count`. Returns the last of the
