@@ -2,6 +2,7 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use uidring_bindings::{
     AskError, Asking, Dialect, Error, Places, Rows, SeriesNumber, SqlValue, Statement, Step,
@@ -126,8 +127,35 @@ fn asked<'py>(
         })
     };
     let values = statement.values.iter().map(value).collect::<PyResult<Vec<_>>>()?;
-    let sql = PyString::new(py, &statement.sql_with(places));
+    let sql = sql_of(py, statement, places);
     PyTuple::new(py, [sql.into_any(), PyTuple::new(py, values)?.into_any()])
+}
+
+/// The text of a statement, as Python has it.
+struct SqlText {
+    sql: String,
+    places: Places,
+    text: Py<PyString>,
+}
+
+/// The text of a statement. Each of the few that the library has is made once: a driver looks for
+/// what it has prepared by the text, which is then hashed once.
+fn sql_of<'py>(py: Python<'py>, statement: &Statement, places: Places) -> Bound<'py, PyString> {
+    static KNOWN: [PyOnceLock<SqlText>; 32] = [const { PyOnceLock::new() }; 32];
+    let make = || PyString::new(py, &statement.sql_with(places));
+    for place in &KNOWN {
+        let Some(known) = place.get(py) else {
+            let text = make();
+            let (sql, kept) = (statement.sql.clone(), text.clone().unbind());
+            // Another thread may have been faster.
+            let _ = place.set(py, SqlText { sql, places, text: kept });
+            return text;
+        };
+        if known.places == places && known.sql == statement.sql {
+            return known.text.bind(py).clone();
+        }
+    }
+    make()
 }
 
 /// Rows as a driver returns them. Some have texts as bytes.

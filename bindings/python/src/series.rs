@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
-use uidring_bindings::{OneSeries, SeriesNumber, SeriesStore};
+use uidring_bindings::{OneSeries, SeriesNumber, SeriesStore, guarded};
 
 use crate::convert;
 use crate::counting::{Work, dialect_of};
-use crate::errors::detached;
+use crate::errors::{detached, raised};
 use crate::handle::{self, Handle};
 use crate::series_numbers::SeriesNumbers;
 
@@ -235,7 +235,12 @@ impl Series {
         let (name, of) = (name.to_cow()?, borrowed(scope)?);
         let count =
             || self.store.count_in(&name, of.as_deref(), date.as_deref(), dialect, has_begun);
-        Ok(Work::count(detached(py, count)?, places, scope))
+        let counting = if self.store.asks_store(&name) {
+            detached(py, count)?
+        } else {
+            guarded(count).map_err(|error| raised(py, &error))?
+        };
+        Ok(Work::count(counting, places, scope))
     }
 
     /// Whether `_count_in` asks the store first.

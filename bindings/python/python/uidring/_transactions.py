@@ -45,16 +45,19 @@ _IN_TRANSACTION = 1  # SERVER_STATUS_IN_TRANS of MySQL
 class _Connection:
     """What the library has to know of a connection, and how a statement is run on it."""
 
-    __slots__ = ("database", "places", "begun", "_raw")
+    __slots__ = ("begun", "_raw")
+    #: The kind of database, and how its driver writes the places of values.
+    database: str
+    places: str = "format"
 
-    def __init__(self, database: str, places: str, begun: _Begun, raw: Any) -> None:
+    def __init__(self, begun: _Begun, raw: Any) -> None:
         if begun is False:
             raise RefusedError(
                 "the connection is in autocommit mode and in no transaction, so the number would "
                 "be kept where the document is not: begin a transaction, count in it, and store "
                 "the document in it"
             )
-        self.database, self.places, self.begun, self._raw = database, places, begun, raw
+        self.begun, self._raw = begun, raw
 
     def rows(self, sql: str, values: Tuple[object, ...]) -> _Rows:
         raise NotImplementedError
@@ -95,16 +98,19 @@ def _begins_sqlite(connection: Any) -> bool:
     return connection.isolation_level is not None if autocommit == -1 else not autocommit
 
 
-class _Sqlite(_ByCursor):
+class _Sqlite(_Connection):
     __slots__ = ()
+    database, places = "sqlite", "own"
 
     def __init__(self, connection: Any) -> None:
-        super().__init__("sqlite", "own", _begins_sqlite(connection), connection)
+        super().__init__(_begins_sqlite(connection), connection)
 
-    def cursor(self) -> Any:
+    def rows(self, sql: str, values: Tuple[object, ...]) -> _Rows:
+        # A cursor that has read all its rows holds no statement.
         cursor = self._raw.cursor()
         cursor.row_factory = None
-        return cursor
+        rows: _Rows = cursor.execute(sql, values).fetchall()
+        return rows
 
 
 class _Psycopg(_Connection):
@@ -112,12 +118,13 @@ class _Psycopg(_Connection):
     written, which takes as long as the statement. Whoever uses it takes it out meanwhile."""
 
     __slots__ = ()
+    database = "postgres"
     _CURSOR = "_uidring_cursor"
 
     def __init__(self, connection: Any) -> None:
         # What a connection in another state has to say, the driver says.
         idle = connection.pgconn.transaction_status == _IDLE
-        super().__init__("postgres", "format", not (idle and connection.autocommit), connection)
+        super().__init__(not (idle and connection.autocommit), connection)
 
     def cursor(self, kind: str) -> Any:
         kept = vars(self._raw).pop(self._CURSOR, None)
@@ -144,10 +151,11 @@ class _Psycopg(_Connection):
 
 class _Psycopg2(_ByCursor):
     __slots__ = ()
+    database = "postgres"
 
     def __init__(self, connection: Any) -> None:
         idle = connection.get_transaction_status() == _IDLE
-        super().__init__("postgres", "format", not (idle and connection.autocommit), connection)
+        super().__init__(not (idle and connection.autocommit), connection)
 
     def cursor(self) -> Any:
         return self._raw.cursor(cursor_factory=sys.modules["psycopg2.extensions"].cursor)
@@ -157,13 +165,14 @@ class _MySql(_ByCursor):
     """Of mysqlclient and PyMySQL."""
 
     __slots__ = ("_cursors",)
+    database = "mysql"
 
     def __init__(self, connection: Any, package: str) -> None:
         begun: _Begun = not connection.get_autocommit()
         if not begun:
             status = getattr(connection, "server_status", None)
             begun = None if status is None else bool(status & _IN_TRANSACTION)
-        super().__init__("mysql", "format", begun, connection)
+        super().__init__(begun, connection)
         self._cursors = package + ".cursors"
 
     def cursor(self) -> Any:
@@ -173,11 +182,12 @@ class _MySql(_ByCursor):
 class _Django(_ByCursor):
     """Of `django.db.connection`. Its cursor has Django's places, errors and log."""
 
-    __slots__ = ()
+    __slots__ = ("database",)
 
     def __init__(self, connection: Any) -> None:
         begun = connection.in_atomic_block or not connection.get_autocommit()
-        super().__init__(_database(connection.vendor), "format", begun, connection)
+        super().__init__(begun, connection)
+        self.database = _database(connection.vendor)
 
     def cursor(self) -> Any:
         return self._raw.cursor()
@@ -186,15 +196,15 @@ class _Django(_ByCursor):
 class _SqlAlchemy(_Connection):
     """Of a `Connection` of SQLAlchemy, which begins a transaction by itself."""
 
-    __slots__ = ()
+    __slots__ = ("database", "places")
 
     def __init__(self, connection: Any) -> None:
         dialect = connection.dialect
         places = _PLACES.get(dialect.paramstyle)
         if places is None:
             raise TypeError(f"the driver {dialect.driver} has places that uidring does not know")
-        database = _database(dialect.name)
-        super().__init__(database, places, _begun_below(connection.connection), connection)
+        super().__init__(_begun_below(connection.connection), connection)
+        self.database, self.places = _database(dialect.name), places
 
     def rows(self, sql: str, values: Tuple[object, ...]) -> _Rows:
         run = self._raw.exec_driver_sql
@@ -205,9 +215,10 @@ class _SqlAlchemy(_Connection):
 
 class _Asyncpg(_Connection):
     __slots__ = ()
+    database, places = "postgres", "own"
 
     def __init__(self, connection: Any) -> None:
-        super().__init__("postgres", "own", connection.is_in_transaction(), connection)
+        super().__init__(connection.is_in_transaction(), connection)
 
     async def rows_async(self, sql: str, values: Tuple[object, ...]) -> _Rows:
         return [tuple(row) for row in await self._raw.fetch(sql, *values)]
@@ -215,9 +226,10 @@ class _Asyncpg(_Connection):
 
 class _Aiosqlite(_Connection):
     __slots__ = ()
+    database, places = "sqlite", "own"
 
     def __init__(self, connection: Any) -> None:
-        super().__init__("sqlite", "own", _begins_sqlite(connection), connection)
+        super().__init__(_begins_sqlite(connection), connection)
 
     async def rows_async(self, sql: str, values: Tuple[object, ...]) -> _Rows:
         async with self._raw.execute(sql, values) as cursor:
