@@ -2,6 +2,7 @@
 
 #[cfg(uidring_shuttle)]
 mod claims;
+#[cfg(uidring_shuttle)]
 mod leases;
 #[cfg(uidring_shuttle)]
 mod limits;
