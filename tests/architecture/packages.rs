@@ -33,7 +33,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
         folder: "",
         modules: &[
             "error", "events", "source", "options", "status", "files", "store", "numbers",
-            "counting", "series", "uids", "masked", "lib",
+            "counting", "series", "uids", "past", "masked", "lib",
         ],
     },
     ModuleOrder {
@@ -44,7 +44,16 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
     ModuleOrder {
         root: "bindings/c/src",
         folder: "calls",
-        modules: &["mod", "events", "generator", "masked", "segments", "series", "transactions"],
+        modules: &[
+            "mod",
+            "events",
+            "generator",
+            "past",
+            "masked",
+            "segments",
+            "series",
+            "transactions",
+        ],
     },
     ModuleOrder {
         root: "bindings/java/native",
@@ -62,6 +71,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
             "series",
             "takes",
             "uids",
+            "past",
             "numbers",
             "waits",
             "lib",
@@ -86,6 +96,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
             "numbers",
             "segments",
             "uids",
+            "past",
             "lib",
         ],
     },

@@ -191,6 +191,17 @@ typedef struct {
 } uidring_opaque;
 
 /**
+ * A generator of ids of times that were, for rows that are older than their ids. Any thread may
+ * use it. All zero is none.
+ */
+typedef struct {
+  /**
+   * What stands for it. Do not change it.
+   */
+  uint64_t id;
+} uidring_past;
+
+/**
  * The dense numbers of a store. Any thread may use it. All zero is none.
  */
 typedef struct {
@@ -456,6 +467,76 @@ uidring_code uidring_opaque_decode(uidring_opaque opaque,
  * Overwrites the library's copy of the keys. A second close succeeds.
  */
 uidring_code uidring_opaque_close(uidring_opaque opaque);
+
+/**
+ * Opens a generator of ids of times that were, with a worker id that nobody had before, from the
+ * store at `address`. Options are as `uidring_open` takes them. Those about worker ids, the
+ * layout, `max_new_workers`, `start_deadline` and `timeout` count; `lease` and `state` are
+ * refused, and the others have no effect.
+ *
+ * `address` is a text that ends with a zero byte, `options` is as `uidring_open` takes it, and
+ * `past` can be written to.
+ */
+UIDRING_MUST_USE
+uidring_code uidring_past_open(const char *address,
+                               const char *const *options,
+                               uidring_past *past);
+
+/**
+ * Takes a UID whose time is the tick of `unix_ms`, which is in milliseconds since 1970. A time
+ * before the epoch of the layout, or after now, is an invalid argument. Where it fails, it writes
+ * 0, which is no UID.
+ *
+ * Where all UIDs of the tick are taken, it asks the store for a further worker id, as many in an
+ * hour as `max_new_workers` allows.
+ *
+ * `uid` can be written to.
+ */
+UIDRING_MUST_USE
+uidring_code uidring_past_take_at(uidring_past past,
+                                  int64_t unix_ms,
+                                  uint64_t *uid);
+
+/**
+ * Fills `uids` with a UID for each of `count` times, in their order. All times are looked at
+ * before the first UID is taken. Where it fails, it writes 0 to each, and the sentence says which
+ * time it is about, counted from 1.
+ *
+ * `unix_ms` has `count` times, and `uids` has room for `count` numbers. They may be one array.
+ */
+UIDRING_MUST_USE
+uidring_code uidring_past_take_times(uidring_past past,
+                                     const int64_t *unix_ms,
+                                     uint64_t *uids,
+                                     size_t count);
+
+/**
+ * Decodes a UID of this generator's layout.
+ *
+ * `parts` can be written to.
+ */
+UIDRING_MUST_USE
+uidring_code uidring_past_decode(uidring_past past,
+                                 uint64_t uid,
+                                 uidring_parts *parts);
+
+/**
+ * Writes the state of the generator to `buffer`, as `uidring_status` does: `taken` is how many
+ * UIDs were taken, `workers` how many worker ids it has taken on, and `ticks` of how many ticks it
+ * remembers what was taken.
+ *
+ * As `uidring_status`.
+ */
+UIDRING_MUST_USE
+uidring_code uidring_past_status(uidring_past past,
+                                 char *buffer,
+                                 size_t size,
+                                 size_t *length);
+
+/**
+ * Ends all takes. A second close succeeds.
+ */
+uidring_code uidring_past_close(uidring_past past);
 
 /**
  * Opens the tags of the store at `address`, with options as `uidring_open` takes them.

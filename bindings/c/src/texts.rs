@@ -106,10 +106,33 @@ pub(crate) unsafe fn array<'a, T>(
     count: usize,
     name: &str,
 ) -> Result<&'a mut [T], Error> {
+    check_array(array, count, name)?;
     if count == 0 {
         return Ok(&mut []);
     }
-    if array.is_null() {
+    // SAFETY: it is not null, not too long, and the caller promises the rest.
+    Ok(unsafe { slice::from_raw_parts_mut(array, count) })
+}
+
+/// The array of `count` elements at `array` that is only read, as [`array`] else.
+///
+/// # Safety
+/// It is null, or its elements can be read and nobody writes them during the call.
+pub(crate) unsafe fn read_only<'a, T>(
+    array: *const T,
+    count: usize,
+    name: &str,
+) -> Result<&'a [T], Error> {
+    check_array(array, count, name)?;
+    if count == 0 {
+        return Ok(&[]);
+    }
+    // SAFETY: it is not null, not too long, and the caller promises the rest.
+    Ok(unsafe { slice::from_raw_parts(array, count) })
+}
+
+fn check_array<T>(array: *const T, count: usize, name: &str) -> Result<(), Error> {
+    if count > 0 && array.is_null() {
         return Err(is_null(name));
     }
     // No array is longer, and the slice would not be one.
@@ -119,8 +142,7 @@ pub(crate) unsafe fn array<'a, T>(
         let problem = format!("{name} cannot have {count} elements, or {signed} with the sign");
         return Err(Error::argument(problem));
     }
-    // SAFETY: it is not null, not too long, and the caller promises the rest.
-    Ok(unsafe { slice::from_raw_parts_mut(array, count) })
+    Ok(())
 }
 
 /// Fills the array `numbers` by `fill`, and writes to `filled` how many are new.

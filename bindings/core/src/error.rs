@@ -8,7 +8,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use uidring::segment::{self, SegmentError};
 use uidring::series::SeriesError;
 use uidring::store::StoreError;
-use uidring::{BuildError, FillError, RegistryError, SegmentFailure, ShutdownError, TakeError};
+use uidring::{
+    BuildError, FillError, RegistryError, SegmentFailure, ShutdownError, TakeAtError, TakeError,
+    TakeTimesError,
+};
 use uidring_args::with_causes;
 
 /// What a caller can do about an [`Error`]. The numbers are the codes of the C interface.
@@ -146,6 +149,30 @@ impl From<TakeError> for Error {
             _ => Kind::Refused,
         };
         Error::of(&error, kind)
+    }
+}
+
+impl From<TakeAtError> for Error {
+    fn from(error: TakeAtError) -> Error {
+        Error::of(&error, kind_at(&error))
+    }
+}
+
+impl From<TakeTimesError> for Error {
+    fn from(error: TakeTimesError) -> Error {
+        let kind = kind_at(&error.cause);
+        // It is about no single time.
+        if kind == Kind::Forked { Error::from(error.cause) } else { Error::of(&error, kind) }
+    }
+}
+
+fn kind_at(error: &TakeAtError) -> Kind {
+    match error {
+        TakeAtError::BeforeEpoch { .. }
+        | TakeAtError::Future { .. }
+        | TakeAtError::AfterEnd { .. } => Kind::InvalidArgument,
+        TakeAtError::Forked => Kind::Forked,
+        _ => kind_of(error.is_transient()),
     }
 }
 

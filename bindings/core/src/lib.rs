@@ -1,9 +1,9 @@
 //! What the bindings to other languages share.
 //!
 //! A binding is a thin face: names, options, checks and sentences come from here, so that they are
-//! the same in each language. [`Uids`], [`Numbers`] and [`SeriesStore`] take options as texts, such
-//! as `lease=10m`, and each call fails with an [`Error`], whose [`Kind`] is an exception or a code
-//! of the binding.
+//! the same in each language. [`Uids`], [`PastUids`], [`Numbers`] and [`SeriesStore`] take options
+//! as texts, such as `lease=10m`, and each call fails with an [`Error`], whose [`Kind`] is an
+//! exception or a code of the binding.
 
 mod counting;
 mod error;
@@ -12,6 +12,7 @@ mod files;
 mod masked;
 mod numbers;
 mod options;
+mod past;
 mod series;
 mod source;
 mod status;
@@ -23,6 +24,7 @@ pub use error::{Error, Kind, guarded};
 pub use masked::{MaskedIds, OpaqueIds};
 pub use numbers::{Numbers, TagNumbers};
 pub use options::{OptionList, option_example, options_of};
+pub use past::PastUids;
 pub use series::{OneSeries, PeriodText, ReadNumber, SeriesStore, dialect};
 pub use source::{Claimed, Source};
 pub use store::{Close, Open};

@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use uidring::segment::SegmentStatus;
 use uidring::series::{SeriesError, SeriesStatus};
-use uidring::{Status, TakeError};
+use uidring::{PastStatus, Status, TakeError};
 
-use crate::error::Error;
+use crate::error::{Error, Kind};
 
 pub(crate) fn uids(status: &Status, layout: &str) -> String {
     json!({
@@ -39,6 +39,24 @@ pub(crate) fn uids(status: &Status, layout: &str) -> String {
         "refilled_by_filler": status.refilled_by_filler,
         "filler": status.filler.to_string(),
         "expires_at": time(status.expires_at),
+    })
+    .to_string()
+}
+
+pub(crate) fn past(status: &PastStatus, obstacle: Option<&Error>, layout: &str) -> String {
+    json!({
+        "state": match obstacle.map(|error| error.kind) {
+            None => RUNNING,
+            Some(Kind::Closed) => CLOSED,
+            Some(Kind::Forked) => FORKED,
+            Some(_) => FAILING,
+        },
+        "obstacle": obstacle.map(|error| &error.message),
+        "layout": layout,
+        "worker_id": status.worker_id,
+        "workers": status.workers,
+        "taken": status.taken,
+        "ticks": status.ticks,
     })
     .to_string()
 }
@@ -77,14 +95,17 @@ pub(crate) fn series(name: &str, scope: Option<&str>, status: &SeriesStatus) -> 
     .to_string()
 }
 
+const RUNNING: &str = "running";
 const FAILING: &str = "failing";
+const CLOSED: &str = "closed";
+const FORKED: &str = "forked";
 
 /// The state in a word, by what a take would say.
 fn state(obstacle: Option<&TakeError>) -> &'static str {
     match obstacle {
-        None => "running",
-        Some(TakeError::ShutDown) => "closed",
-        Some(TakeError::Forked) => "forked",
+        None => RUNNING,
+        Some(TakeError::ShutDown) => CLOSED,
+        Some(TakeError::Forked) => FORKED,
         Some(_) => FAILING,
     }
 }

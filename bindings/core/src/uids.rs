@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use jiff::Timestamp;
 use uidring::registry::FixedWorker;
 use uidring::{
-    Audience, BuildError, ClaimedSpan, FieldOrder, Layout, RegistryError, TakeError, Uid,
+    Audience, BuildError, Builder, ClaimedSpan, FieldOrder, Layout, RegistryError, TakeError, Uid,
     UidGenerator,
 };
 use uidring_args::{check_build, with_causes, with_registry};
@@ -40,24 +40,8 @@ pub struct Parts {
 
 impl Open for Uids {
     fn open(address: &str, options: &[(&str, &str)]) -> Result<Uids, Error> {
-        let options: UidOptions = options::parse(options)?;
-        if options.state.is_some() {
-            return Err(Error::argument(
-                "the option state is for a worker id of your own: leave it out, because a store \
-                 keeps the times that its worker ids have used",
-            ));
-        }
-        let asked = asked_layout(&options)?;
-        let asked_well = options.generator.check_requested(asked);
-        asked_well.map_err(|problem| Error::argument(options::about_uid_options(problem)))?;
-        let (store, file) = open_store(address, options.timeout)?;
-        // Before a file is made for it.
-        if asked.is_some() || store.file().is_some_and(|file| !file.exists()) {
-            check_build(builder(&options), asked.unwrap_or_default())?;
-        }
-        let registry = store.registry_with((&options.generator.registry_config()).into())?;
-        let generator = with_registry(builder(&options), registry, asked).build()?;
-        Ok(Uids { file, ..Uids::of(generator) })
+        let (builder, file) = builder_on(address, &options::parse(options)?)?;
+        Ok(Uids { file, ..Uids::of(builder.build()?) })
     }
 }
 
@@ -155,36 +139,13 @@ impl Uids {
     /// # Errors
     /// It is not a UID, or has a time that this platform cannot represent.
     pub fn parts(&self, uid: u64) -> Result<Parts, Error> {
-        let uid = Uid::new(uid).ok_or_else(|| not_an_id("a UID", uid))?;
-        let parts = self
-            .generator
-            .layout()
-            .try_parts(uid)
-            .map_err(|error| Error::argument(error.to_string()))?;
-        let unix_ms = match parts.time.duration_since(SystemTime::UNIX_EPOCH) {
-            Ok(after) => i64::try_from(after.as_millis()).unwrap_or(i64::MAX),
-            Err(before) => i64::try_from(before.duration().as_millis()).map_or(i64::MIN, |ms| -ms),
-        };
-        Ok(Parts { unix_ms, worker: parts.worker, sequence: parts.sequence })
+        parts_of(self.generator.layout(), uid)
     }
 
     /// The layout as the options write it: `layout=28,22,13 tick=1s epoch=2026-01-01T00:00:00Z`.
     #[must_use]
     pub fn layout(&self) -> String {
-        let layout = self.generator.layout();
-        let order = match layout.order() {
-            FieldOrder::WorkerFirst => " order=worker-first",
-            FieldOrder::TimeFirst => "",
-        };
-        let epoch = Timestamp::try_from(layout.epoch()).map(|time| time.to_string());
-        format!(
-            "layout={},{},{} tick={}ms epoch={}{order}",
-            layout.time_bits(),
-            layout.worker_bits(),
-            layout.sequence_bits(),
-            layout.tick().as_millis(),
-            epoch.unwrap_or_default()
-        )
+        layout_text(self.generator.layout())
     }
 
     /// The worker id in the UIDs that are given now.
@@ -217,6 +178,34 @@ pub fn not_an_id(what: &str, number: impl fmt::Display) -> Error {
     Error::argument(format!("{what} is a whole number from 1 to {}, not {number}", Uid::MAX))
 }
 
+/// What `uid` holds, which is of this `layout`.
+pub(crate) fn parts_of(layout: &Layout, uid: u64) -> Result<Parts, Error> {
+    let uid = Uid::new(uid).ok_or_else(|| not_an_id("a UID", uid))?;
+    let parts = layout.try_parts(uid).map_err(|error| Error::argument(error.to_string()))?;
+    let unix_ms = match parts.time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_millis()).unwrap_or(i64::MAX),
+        Err(before) => i64::try_from(before.duration().as_millis()).map_or(i64::MIN, |ms| -ms),
+    };
+    Ok(Parts { unix_ms, worker: parts.worker, sequence: parts.sequence })
+}
+
+/// A layout as the options write it.
+pub(crate) fn layout_text(layout: &Layout) -> String {
+    let order = match layout.order() {
+        FieldOrder::WorkerFirst => " order=worker-first",
+        FieldOrder::TimeFirst => "",
+    };
+    let epoch = Timestamp::try_from(layout.epoch()).map(|time| time.to_string());
+    format!(
+        "layout={},{},{} tick={}ms epoch={}{order}",
+        layout.time_bits(),
+        layout.worker_bits(),
+        layout.sequence_bits(),
+        layout.tick().as_millis(),
+        epoch.unwrap_or_default()
+    )
+}
+
 #[cold]
 fn failed(error: TakeError) -> Error {
     Error::from(error)
@@ -226,7 +215,30 @@ fn asked_layout(options: &UidOptions) -> Result<Option<Layout>, Error> {
     options.layout.requested().map_err(|error| Error::argument(with_causes(&error)))
 }
 
-fn builder(options: &UidOptions) -> uidring::Builder {
+/// What builds a generator on the store at `address`, with the file that is open for it.
+pub(crate) fn builder_on(
+    address: &str,
+    options: &UidOptions,
+) -> Result<(Builder, OpenFile), Error> {
+    if options.state.is_some() {
+        return Err(Error::argument(
+            "the option state is for a worker id of your own: leave it out, because a store keeps \
+             the times that its worker ids have used",
+        ));
+    }
+    let asked = asked_layout(options)?;
+    let asked_well = options.generator.check_requested(asked);
+    asked_well.map_err(|problem| Error::argument(options::about_uid_options(problem)))?;
+    let (store, file) = open_store(address, options.timeout)?;
+    // Before a file is made for it.
+    if asked.is_some() || store.file().is_some_and(|file| !file.exists()) {
+        check_build(builder(options), asked.unwrap_or_default())?;
+    }
+    let registry = store.registry_with((&options.generator.registry_config()).into())?;
+    Ok((with_registry(builder(options), registry, asked), file))
+}
+
+fn builder(options: &UidOptions) -> Builder {
     let builder = options
         .generator
         .builder()

@@ -18,6 +18,7 @@ mod masked;
 mod methods;
 mod numbers;
 mod packed;
+mod past;
 mod series;
 mod takes;
 mod texts;
@@ -68,6 +69,7 @@ pub unsafe extern "system" fn JNI_OnUnload(_: *mut jni::sys::JavaVM, _: *mut c_v
 
 fn register(env: &mut Env<'_>) -> Result<(), JniError> {
     register_with("Native", &uids::methods(), env)?;
+    register_with("Native", &past::methods(), env)?;
     register_with("Native", &numbers::methods(), env)?;
     register_with("Native", &series::methods(), env)?;
     register_with("Native", &counting::methods(), env)?;

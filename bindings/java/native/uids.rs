@@ -2,12 +2,12 @@
 
 use std::ffi::c_void;
 
-use jni::EnvUnowned;
 use jni::objects::{JClass, JLongArray, JString};
 use jni::sys::jlong;
-use uidring_bindings::{Error, Uids};
+use jni::{Env, EnvUnowned};
+use uidring_bindings::{Error, Parts, Uids};
 
-use crate::errors::call;
+use crate::errors::{Failure, call};
 use crate::handles::{self, into_handle, value};
 use crate::methods::Method;
 use crate::takes;
@@ -61,14 +61,25 @@ extern "system" fn parts<'local>(
     // SAFETY: the Java object keeps its handle of this type alive during the call.
     let uids = unsafe { value::<Uids>(handle) };
     call(&mut env, |env| {
-        let uid = u64::try_from(uid)
-            .map_err(|_| Error::argument(format!("a UID is not negative, as {uid} is")))?;
-        let parts = uids.parts(uid)?;
-        let array = env.new_long_array(3)?;
-        let fields = [parts.unix_ms, parts.worker.cast_signed(), parts.sequence.cast_signed()];
-        array.set_region(env, 0, &fields)?;
-        Ok(array)
+        let parts = uids.parts(self::uid(uid)?)?;
+        parts_array(env, parts)
     })
+}
+
+/// A UID of Java's.
+pub(crate) fn uid(uid: jlong) -> Result<u64, Error> {
+    u64::try_from(uid).map_err(|_| Error::argument(format!("a UID is not negative, as {uid} is")))
+}
+
+/// What a UID holds, as Java reads it.
+pub(crate) fn parts_array<'local>(
+    env: &mut Env<'local>,
+    parts: Parts,
+) -> Result<JLongArray<'local>, Failure> {
+    let array = env.new_long_array(3)?;
+    let fields = [parts.unix_ms, parts.worker.cast_signed(), parts.sequence.cast_signed()];
+    array.set_region(env, 0, &fields)?;
+    Ok(array)
 }
 
 extern "system" fn layout<'local>(

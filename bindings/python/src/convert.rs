@@ -70,6 +70,11 @@ pub fn to_u64(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u64> {
     })
 }
 
+/// A UID.
+pub fn uid(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    to_u64(value, "a UID is a whole number from 1 to 9223372036854775807")
+}
+
 /// How many numbers a call is asked for.
 pub fn count(value: &Bound<'_, PyAny>) -> PyResult<usize> {
     let count = to_u64(value, "a call takes 0 numbers or more")?;
@@ -82,6 +87,12 @@ pub fn date(date: Option<&Bound<'_, PyAny>>) -> PyResult<Option<String>> {
     date.map(|date| call(date.py(), &TEXT, ("uidring._options", "date_text"), (date,)))
         .map(|text| text?.extract())
         .transpose()
+}
+
+/// A time in milliseconds since 1970.
+pub fn unix_ms(time: &Bound<'_, PyAny>) -> PyResult<i64> {
+    static MILLISECONDS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    call(time.py(), &MILLISECONDS, ("uidring._values", "unix_ms"), (time,))?.extract()
 }
 
 /// A status, which the library writes as JSON.

@@ -19,6 +19,7 @@ mod events;
 mod handle;
 mod masked;
 mod numbers;
+mod past;
 mod segments;
 mod series;
 mod series_numbers;
@@ -32,7 +33,7 @@ use uidring_bindings::{Kind, OptionList, options_of};
 #[pyfunction]
 fn _options(call: &str) -> PyResult<Vec<String>> {
     let list = match call {
-        "UidGenerator.open" => OptionList::Uids,
+        "UidGenerator.open" | "PastGenerator.open" => OptionList::Uids,
         "Segments.open" => OptionList::Segments,
         "Segments.create" => OptionList::Tag,
         "Series.open" => OptionList::Series,
@@ -58,6 +59,7 @@ fn _kinds() -> Vec<String> {
 fn _uidring(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<uids::UidGenerator>()?;
+    module.add_class::<past::PastGenerator>()?;
     module.add_class::<segments::Segments>()?;
     module.add_class::<segments::Tag>()?;
     module.add_class::<series::Series>()?;

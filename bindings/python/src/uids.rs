@@ -114,7 +114,7 @@ impl UidGenerator {
     #[pyo3(signature = (uid, /))]
     fn parts<'py>(&self, uid: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = uid.py();
-        let uid = convert::to_u64(uid, "a UID is a whole number from 1 to 9223372036854775807")?;
+        let uid = convert::uid(uid)?;
         let parts = self.0.parts(uid).map_err(|error| raised(py, &error))?;
         convert::parts(py, parts)
     }

@@ -22,6 +22,7 @@ README = (ROOT / "README.md").read_text()
 CLASSES = [
     uidring.Masked,
     uidring.Opaque,
+    uidring.PastGenerator,
     uidring.Segments,
     uidring.Series,
     uidring.Tag,
@@ -106,6 +107,7 @@ def run(command: list[str], folder: Path) -> str:
     ("call", "name"),
     [
         ("UidGenerator.open", "_UidOptions"),
+        ("PastGenerator.open", "_UidOptions"),
         ("Segments.open", "_SegmentsOptions"),
         ("Segments.create", "_TagOptions"),
         ("Series.open", "_LoadOptions"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 from typing import Any, Callable, List, Tuple
@@ -10,7 +11,7 @@ from typing import Any, Callable, List, Tuple
 import pytest
 
 import uidring
-from uidring import Masked, Opaque, Segments, Series, UidGenerator
+from uidring import Masked, Opaque, PastGenerator, Segments, Series, UidGenerator
 
 KEY = "5a" * 32
 INVALID = uidring.InvalidArgumentError
@@ -25,6 +26,7 @@ def opens(db: Path) -> List[Case]:
     cases: List[Case] = []
     types: List[Tuple[str, Any]] = [
         ("UidGenerator.open", UidGenerator.open),
+        ("PastGenerator.open", PastGenerator.open),
         ("Segments.open", Segments.open),
         ("Series.open", Series.open),
     ]
@@ -77,6 +79,43 @@ def generators() -> List[Case]:
         (None, "'available': 0,", "UidGenerator.status", lambda: str(closed.status())),
         (None, said, "UidGenerator.status", lambda: closed.status()["obstacle"]),
         (None, "", "UidGenerator.close", closed.close),
+    ]
+
+
+def past(db: Path) -> List[Case]:
+    ours: Any = PastGenerator.open(db)
+    closed: Any = PastGenerator.open(db)
+    closed.close()
+    closed.close()
+    said = "the generator was closed"
+    time = datetime(2026, 5, 2, tzinfo=timezone.utc)
+    naive = datetime(2026, 5, 2)
+    old = datetime(1, 1, 1, tzinfo=timezone.utc)
+    late = datetime(9999, 12, 31, tzinfo=timezone.utc)
+    return [
+        (TypeError, "not NoneType", "PastGenerator.take_at", lambda: ours.take_at(None)),
+        (TypeError, "not str", "PastGenerator.take_at", lambda: ours.take_at("2026-05-02")),
+        (INVALID, "tzinfo=timezone.utc", "PastGenerator.take_at", lambda: ours.take_at(naive)),
+        (INVALID, "layout begins at", "PastGenerator.take_at", lambda: ours.take_at(old)),
+        (INVALID, "times that were", "PastGenerator.take_at", lambda: ours.take_at(late)),
+        (TypeError, "", "PastGenerator.take_times", lambda: ours.take_times(None)),
+        (TypeError, "not int", "PastGenerator.take_times", lambda: ours.take_times([time, 1])),
+        (INVALID, "zone", "PastGenerator.take_times", lambda: ours.take_times([time, naive])),
+        (INVALID, "time 2: ", "PastGenerator.take_times", lambda: ours.take_times([time, late])),
+        (None, "[]", "PastGenerator.take_times", lambda: ours.take_times([])),
+        (INVALID, "not -42", "PastGenerator.parts", lambda: ours.parts(-42)),
+        (INVALID, "not 0", "PastGenerator.parts", lambda: ours.parts(0)),
+        (TypeError, "", "PastGenerator.parts", lambda: ours.parts(None)),
+        (None, "1", "PastGenerator.worker_id", lambda: ours.worker_id),
+        (None, "'state': 'running'", "PastGenerator.status", lambda: str(ours.status())),
+        (CLOSED, said, "PastGenerator.take_at", lambda: closed.take_at(time)),
+        (CLOSED, said, "PastGenerator.take_times", lambda: closed.take_times([time])),
+        (CLOSED, said, "PastGenerator.worker_id", lambda: closed.worker_id),
+        (None, "", "PastGenerator.layout", lambda: closed.layout),
+        (None, "", "PastGenerator.parts", lambda: closed.parts(1)),
+        (None, "'state': 'closed'", "PastGenerator.status", lambda: str(closed.status())),
+        (None, said, "PastGenerator.status", lambda: closed.status()["obstacle"]),
+        (None, "", "PastGenerator.close", closed.close),
     ]
 
 
@@ -217,7 +256,7 @@ def keys() -> List[Case]:
 def test_each_call_tells_what_is_wrong(db: Path) -> None:
     cases = opens(db)
     assert not db.exists()
-    cases += generators() + segments(db) + series(db) + keys()
+    cases += generators() + past(db) + segments(db) + series(db) + keys()
     for kind, said, name, call in cases:
         if kind is None:
             assert said in str(call()), name
@@ -228,10 +267,10 @@ def test_each_call_tells_what_is_wrong(db: Path) -> None:
         assert said in str(raised.value), (name, raised.value)
         assert "1844674407370955" not in str(raised.value), name
     called = {name for _, _, name, _ in cases}
-    #: Those of asyncio are `take` and `next` in a thread, and contexts are `close`.
-    left_out = {"take_async", "next_async", "next_in_async"}
-    for kept in [UidGenerator, Segments, uidring.Tag, Series, Masked, Opaque]:
+    #: Those of asyncio are the others in a thread, and contexts are `close`.
+    left_out = {"take_async", "take_times_async", "next_async", "next_in_async"}
+    for kept in [UidGenerator, PastGenerator, Segments, uidring.Tag, Series, Masked, Opaque]:
         for name in vars(kept):
             if not name.startswith("_") and name not in left_out:
                 assert f"{kept.__name__}.{name}" in called, "a call is missing here"
-    assert len(cases) == 149
+    assert len(cases) == 178

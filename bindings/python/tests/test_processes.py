@@ -11,13 +11,14 @@ import time
 import traceback
 from array import array
 from concurrent.futures import ProcessPoolExecutor
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Callable
 
 import pytest
 
 import uidring
-from uidring import Segments, Series, UidGenerator
+from uidring import PastGenerator, Segments, Series, UidGenerator
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
@@ -92,6 +93,31 @@ def test_a_copy_in_a_forked_process_gives_no_numbers(db: Path) -> None:
     assert uids.take() > before
     assert (tag.take(), series.next("tickets").value) == (2, 2)
     close_all()
+
+
+@forks
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_a_forked_process_has_no_past(db: Path) -> None:
+    past = PastGenerator.open(db)
+    time = datetime(2026, 5, 2, tzinfo=timezone.utc)
+    first = past.take_at(time)
+
+    def child() -> None:
+        with pytest.raises(uidring.ForkedError, match="forked"):
+            past.take_at(time)
+        with pytest.raises(uidring.ForkedError, match="forked"):
+            past.take_times([time])
+        assert past.status()["state"] == "forked"
+        with pytest.raises(uidring.ForkedError, match="forked"):
+            print(past.worker_id)
+        with PastGenerator.open(db) as mine:
+            assert mine.worker_id != 1
+            assert mine.take_at(time) != first
+        past.close()
+
+    forked(child)
+    assert past.take_at(time) == first + 1
+    past.close()
 
 
 _inherited: UidGenerator | None = None

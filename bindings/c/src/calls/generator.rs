@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use uidring_bindings::{Error, Source as _, Uids};
+use uidring_bindings::{Error, Parts, Source as _, Uids};
 
 use crate::calls::{close, open};
 use crate::handles::{HandleKind, handle_kind};
@@ -32,6 +32,12 @@ pub struct uidring_parts {
     pub worker: u64,
     /// The number within the tick.
     pub sequence: u64,
+}
+
+impl From<Parts> for uidring_parts {
+    fn from(Parts { unix_ms, worker, sequence }: Parts) -> uidring_parts {
+        uidring_parts { unix_ms, worker, sequence }
+    }
 }
 
 /// Opens a generator with a worker id from the store at `address`: the path of a SQLite file, or
@@ -140,12 +146,7 @@ pub unsafe extern "C" fn uidring_decode(
         // SAFETY: as the caller promises.
         let place = unsafe { texts::place(parts, "parts") }?;
         let uid = texts::id(uid, "a UID")?;
-        let parts = Uids::with(generator.id, |generator| generator.parts(uid))??;
-        *place = uidring_parts {
-            unix_ms: parts.unix_ms,
-            worker: parts.worker,
-            sequence: parts.sequence,
-        };
+        *place = Uids::with(generator.id, |generator| generator.parts(uid))??.into();
         Ok(())
     })
 }

@@ -3,6 +3,7 @@
 pub mod events;
 pub mod generator;
 pub mod masked;
+pub mod past;
 pub mod segments;
 pub mod series;
 pub mod transactions;

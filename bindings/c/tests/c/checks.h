@@ -22,6 +22,11 @@ void note(int is_so, const char *what, const char *file, int line);
 /* In every_call.c. `address` is the path of a file. */
 void each_call_tells_what_is_wrong(const char *address);
 
+/* In past.c. `address` is the path of a file. */
+void ids_of_the_past_have_their_times(const char *address);
+void times_without_an_id_are_told(const char *address);
+void a_forked_process_has_no_past(const char *address);
+
 /* In transactions.c. `folder` is one for files. */
 void numbers_are_counted_in_a_transaction(const char *folder);
 

@@ -17,6 +17,7 @@ static const char *const NEGATIVE_STEP[] = {"step=-1", NULL};
 
 static void opens(const char *address) {
     uidring_generator uids = {0};
+    uidring_past past = {0};
     uidring_segments segments = {0};
     uidring_series series = {0};
 #define OPEN(call, place)                                                    \
@@ -28,6 +29,7 @@ static void opens(const char *address) {
     INVALID(call(address, NAME_ALONE, place), "such as exact_time=true");    \
     CHECK((place)->id == 0)
     OPEN(uidring_open, &uids);
+    OPEN(uidring_past_open, &past);
     OPEN(uidring_segments_open, &segments);
     OPEN(uidring_series_open, &series);
     INVALID(uidring_open_fixed(NEGATIVE, NULL, &uids), SIGNED);
@@ -73,6 +75,43 @@ static void generators(void) {
     CHECK(count == 0);
     CLOSED(uidring_decode(uids, 1, &parts), said);
     CLOSED(uidring_status(uids, buffer, sizeof buffer, NULL), said);
+}
+
+static void past(const char *address) {
+    uidring_past ours, none = {0};
+    uint64_t uid = 7, uids[] = {7, 7};
+    int64_t times[] = {1780000000000, 1780000000000};
+    uidring_parts parts;
+    char buffer[4096];
+    WORKS(uidring_past_open(address, NULL, &ours));
+    INVALID(uidring_past_take_at(ours, 1780000000000, NULL), "uid is null");
+    INVALID(uidring_past_take_at(ours, -42, &uid), "no UID of 1969-12-31T23:59:59.958Z");
+    INVALID(uidring_past_take_times(ours, NULL, uids, 2), "unix_ms is null");
+    CHECK(uids[0] == 0 && uids[1] == 0);
+    INVALID(uidring_past_take_times(ours, times, NULL, 2), "uids is null");
+    INVALID(uidring_past_take_times(ours, times, uids, (size_t)-1), "-1 with the sign");
+    WORKS(uidring_past_take_times(ours, NULL, NULL, 0));
+    INVALID(uidring_past_decode(ours, NEGATIVE, &parts), SIGNED);
+    INVALID(uidring_past_decode(ours, 0, &parts), "not 0");
+    INVALID(uidring_past_decode(ours, 1, NULL), "parts is null");
+    INVALID(uidring_past_status(ours, NULL, 1, NULL), "buffer is null");
+    WORKS(uidring_past_status(ours, buffer, sizeof buffer, NULL));
+    CHECK(strstr(buffer, "\"state\":\"running\"") != NULL);
+    INVALID(uidring_past_take_at(none, 1780000000000, &uid), NONE);
+    INVALID(uidring_past_take_times(none, times, uids, 2), NONE);
+    INVALID(uidring_past_decode(none, 1, &parts), NONE);
+    INVALID(uidring_past_status(none, buffer, sizeof buffer, NULL), NONE);
+    INVALID(uidring_past_close(none), NONE);
+    WORKS(uidring_past_close(ours));
+    WORKS(uidring_past_close(ours));
+    const char *said = "the generator was closed";
+    CLOSED(uidring_past_take_at(ours, 1780000000000, &uid), said);
+    CHECK(uid == 0);
+    uids[1] = 7;
+    CLOSED(uidring_past_take_times(ours, times, uids, 2), said);
+    CHECK(uids[1] == 0);
+    CLOSED(uidring_past_decode(ours, 1, &parts), said);
+    CLOSED(uidring_past_status(ours, buffer, sizeof buffer, NULL), said);
 }
 
 static void segments(const char *address) {
@@ -213,9 +252,10 @@ void each_call_tells_what_is_wrong(const char *address) {
     int before = checks;
     opens(address);
     generators();
+    past(address);
     segments(address);
     series(address);
     keys();
     /* As many cases: whoever adds a call adds it here. */
-    CHECK(checks - before == 167);
+    CHECK(checks - before == 201);
 }

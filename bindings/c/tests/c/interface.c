@@ -572,6 +572,18 @@ static void each_call(void) {
     each_call_tells_what_is_wrong(address);
 }
 
+static void past_times(void) {
+    ids_of_the_past_have_their_times(address);
+}
+
+static void no_past_times(void) {
+    times_without_an_id_are_told(address);
+}
+
+static void past_of_a_fork(void) {
+    a_forked_process_has_no_past(address);
+}
+
 static const char *folder;
 
 static void transactions(void) {
@@ -594,6 +606,9 @@ int main(int argc, char **argv) {
         threads_take_while_another_closes,
         a_thread_closes_while_it_ends,
         a_forked_process_opens_anew,
+        past_times,
+        no_past_times,
+        past_of_a_fork,
         the_status_is_json_that_fits_the_buffer,
         tags_give_dense_numbers,
         a_tag_is_found_again_by_its_name,

@@ -26,7 +26,16 @@ from ._errors import (
     UnavailableError,
 )
 from ._transactions import is_transient
-from ._uidring import Masked, Opaque, Segments, Series, Tag, UidGenerator, __version__
+from ._uidring import (
+    Masked,
+    Opaque,
+    PastGenerator,
+    Segments,
+    Series,
+    Tag,
+    UidGenerator,
+    __version__,
+)
 from ._values import Parts, SeriesNumber
 
 __all__ = [
@@ -37,6 +46,7 @@ __all__ = [
     "Masked",
     "Opaque",
     "Parts",
+    "PastGenerator",
     "RefusedError",
     "Segments",
     "Series",

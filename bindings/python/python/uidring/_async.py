@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from datetime import date
-from typing import Optional, Union
+from datetime import date, datetime
+from typing import Iterable, List, Optional, Union
 
-from ._uidring import Segments, Series, Tag, UidGenerator
+from ._uidring import PastGenerator, Segments, Series, Tag, UidGenerator
 from ._values import SeriesNumber
 
 
@@ -40,3 +40,7 @@ async def next_of(
         if number is not None:
             return number
     return await asyncio.to_thread(series.next, name, scope, day)
+
+
+async def take_times(past: PastGenerator, times: Iterable[datetime]) -> List[int]:
+    return await asyncio.to_thread(past.take_times, list(times))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 from typing import NamedTuple, Optional
 
+from ._errors import InvalidArgumentError
+
 __all__ = ["Parts", "SeriesNumber"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -49,3 +51,19 @@ def parts(unix_ms: int, worker: int, sequence: int) -> Parts:
         problem = "the UID's time is after the year 9999, the last that a datetime can hold"
         raise OverflowError(problem) from None
     return Parts(time, worker, sequence)
+
+
+def unix_ms(time: object) -> int:
+    """The milliseconds since 1970, rounded down as ticks are.
+
+    >>> unix_ms(datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=timezone.utc))
+    -1
+    """
+    if not isinstance(time, datetime):
+        raise TypeError(f"a time is a datetime, and not {type(time).__name__}")
+    if time.utcoffset() is None:
+        raise InvalidArgumentError(
+            f"a time cannot be a datetime without a time zone: {time.isoformat()}; "
+            "add one, such as tzinfo=timezone.utc"
+        )
+    return (time - _EPOCH) // timedelta(milliseconds=1)

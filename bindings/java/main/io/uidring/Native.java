@@ -86,6 +86,23 @@ final class Native {
 
     static native void closeUids(long handle);
 
+    static native long openPast(String address, String[] options);
+
+    /** Takes an id of a time, in milliseconds since 1970. */
+    static native long takeAt(long handle, long time);
+
+    static native long[] takeTimes(long handle, long[] times);
+
+    static native long[] partsOfPast(long handle, long uid);
+
+    static native String layoutOfPast(long handle);
+
+    static native long workerIdOfPast(long handle);
+
+    static native String pastStatus(long handle);
+
+    static native void closePast(long handle);
+
     static native long openSegments(String address, String[] options);
 
     static native long createTag(long handle, String tag, String[] options);

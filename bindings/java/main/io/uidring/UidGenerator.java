@@ -35,7 +35,12 @@ public final class UidGenerator implements AutoCloseable {
      * @param worker the worker id of the generator that made the id
      * @param sequence the number of the id within its tick and worker id, from 0
      */
-    public record Parts(Instant time, long worker, long sequence) {}
+    public record Parts(Instant time, long worker, long sequence) {
+        /** Of what the native library has decoded. */
+        static Parts of(long[] fields) {
+            return new Parts(Instant.ofEpochMilli(fields[0]), fields[1], fields[2]);
+        }
+    }
 
     private UidGenerator(long handle) {
         this.handle = handle;
@@ -169,8 +174,7 @@ public final class UidGenerator implements AutoCloseable {
      */
     public Parts parts(long uid) {
         try {
-            long[] parts = Native.parts(handle, uid);
-            return new Parts(Instant.ofEpochMilli(parts[0]), parts[1], parts[2]);
+            return Parts.of(Native.parts(handle, uid));
         } finally {
             Reference.reachabilityFence(this);
         }

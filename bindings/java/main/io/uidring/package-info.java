@@ -3,6 +3,7 @@
  *
  * <ul>
  *   <li>{@link io.uidring.UidGenerator}: ids that sort by time;
+ *   <li>{@link io.uidring.PastGenerator}: such ids of times that were;
  *   <li>{@link io.uidring.Segments}: dense numbers, counted per tag;
  *   <li>{@link io.uidring.Series}: numbers that people see, such as {@code SO20261124-000042};
  *   <li>{@link io.uidring.Masked} and {@link io.uidring.Opaque}: forms of ids that tell nothing,

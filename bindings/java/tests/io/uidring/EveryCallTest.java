@@ -7,8 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.time.LocalDate;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -83,12 +85,13 @@ final class EveryCallTest {
     void eachCallTellsWhatIsWrong() throws Exception {
         opens();
         generators();
+        past();
         segments();
         series();
         keys();
         Set<String> all = new TreeSet<>();
-        for (Class<?> type : List.of(UidGenerator.class, Segments.class, SegmentTag.class,
-                Series.class, Masked.class, Opaque.class)) {
+        for (Class<?> type : List.of(UidGenerator.class, PastGenerator.class, Segments.class,
+                SegmentTag.class, Series.class, Masked.class, Opaque.class)) {
             for (Method method : type.getDeclaredMethods()) {
                 if (Modifier.isPublic(method.getModifiers())) {
                     all.add(type.getSimpleName() + '.' + method.getName());
@@ -97,7 +100,7 @@ final class EveryCallTest {
         }
         all.addAll(List.of("Masked", "Opaque"));
         assertEquals(all, called, "a call is missing here");
-        assertEquals(173, cases);
+        assertEquals(205, cases);
     }
 
     private interface Open {
@@ -110,8 +113,10 @@ final class EveryCallTest {
 
     private void opens() {
         Map<String, Open> opens = Map.of("UidGenerator.open", UidGenerator::open,
+                "PastGenerator.open", PastGenerator::open,
                 "Segments.open", Segments::open, "Series.open", Series::open);
         Map<String, OpenByMap> byMap = Map.of("UidGenerator.open", UidGenerator::open,
+                "PastGenerator.open", PastGenerator::open,
                 "Segments.open", Segments::open, "Series.open", Series::open);
         opens.forEach((name, open) -> {
             wrong("the address of the store is empty", name, () -> open.open(""));
@@ -176,6 +181,39 @@ final class EveryCallTest {
             assertTrue(status.contains("\"available\":0,"), status);
             assertTrue(status.contains("\"filler\":\"stopped\""), status);
         });
+    }
+
+    private void past() {
+        Instant time = Instant.parse("2026-05-28T20:26:40Z");
+        PastGenerator past = PastGenerator.open(file());
+        isNull("the time is null", "PastGenerator.takeAt", () -> past.takeAt(null));
+        wrong("no UID of 1969-12-31T23:59:59.999Z", "PastGenerator.takeAt",
+                () -> past.takeAt(Instant.EPOCH.minusNanos(1)));
+        wrong("the layout begins at", "PastGenerator.takeAt", () -> past.takeAt(Instant.MIN));
+        wrong("are for times that were", "PastGenerator.takeAt", () -> past.takeAt(Instant.MAX));
+        isNull("the times are null", "PastGenerator.takeTimes", () -> past.takeTimes(null));
+        isNull("the time is null", "PastGenerator.takeTimes",
+                () -> past.takeTimes(Arrays.asList(time, null)));
+        wrong("time 2: no UID of", "PastGenerator.takeTimes",
+                () -> past.takeTimes(List.of(time, Instant.MAX)));
+        works("PastGenerator.takeTimes",
+                () -> assertEquals(0, past.takeTimes(List.of()).length));
+        wrong("not 0", "PastGenerator.parts", () -> past.parts(0));
+        wrong("-42", "PastGenerator.parts", () -> past.parts(-42));
+        works("PastGenerator.workerId", () -> assertEquals(1, past.workerId()));
+        works("PastGenerator.status", () -> assertTrue(
+                past.status().contains("\"state\":\"running\""), past.status()));
+        works("PastGenerator.close", past::close);
+        works("PastGenerator.close", past::close);
+        String said = "the generator was closed";
+        closed(said, "PastGenerator.takeAt", () -> past.takeAt(time));
+        closed(said, "PastGenerator.takeTimes", () -> past.takeTimes(List.of(time)));
+        closed(said, "PastGenerator.workerId", past::workerId);
+        works("PastGenerator.layout", past::layout);
+        works("PastGenerator.parts", () -> past.parts(1));
+        works("PastGenerator.toString", past::toString);
+        works("PastGenerator.status", () -> assertTrue(
+                past.status().contains("\"state\":\"closed\""), past.status()));
     }
 
     private void segments() {
