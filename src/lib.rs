@@ -264,6 +264,11 @@
 //! | `uidring_new_workers_total` | [`Status::new_workers`] |
 //! | `uidring_filler_blocks_total`, `uidring_taker_blocks_total` | blocks published by whom |
 //!
+//! A [`PastGenerator`] has the same labels. Its metrics are brought up to date by each take: the
+//! counters `uidring_past_taken_uids_total` and `uidring_past_workers_total`, the worker ids that
+//! it has used up, and the gauges `uidring_past_ticks`, the ticks that it remembers, and
+//! `uidring_past_broken`, 1 if it has ended because a rule did not hold.
+//!
 //! The metrics of [`Segments`](segment::Segments) have the label `source`, as their events have the
 //! field. They show the sums of all tags, and are kept up to date each second, of more than 2,000
 //! tags 2,000 at a time. A tag has metrics of its own, with the label `tag` as well, if the program

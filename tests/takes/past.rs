@@ -1,7 +1,7 @@
 //! Ids of the past: which time each has, and that none comes twice.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -219,6 +219,38 @@ fn a_store_that_is_away_costs_only_what_needs_it() {
     past.take_at(other).unwrap();
     *is_away.lock().unwrap() = false;
     assert_eq!(parts(&past, past.take_at(time).unwrap()), (2, 0));
+}
+
+/// Gives one worker id, and then waits for a word.
+struct Slow(mpsc::Sender<()>, mpsc::Receiver<()>, u64);
+
+impl WorkerRegistry for Slow {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        if self.2 > 0 {
+            self.0.send(()).unwrap();
+            self.1.recv().unwrap();
+        }
+        self.2 += 1;
+        Ok(Lease::permanent(self.2, &request.layout))
+    }
+}
+
+#[test]
+fn the_status_does_not_wait_for_a_registry_that_hangs() {
+    let layout = Layout::new(30, 20, 3).unwrap();
+    let (asked, is_asked) = mpsc::channel();
+    let (go_on, going_on) = mpsc::channel();
+    let builder = UidGenerator::builder().registry(Slow(asked, going_on, 0)).layout(layout);
+    let past = builder.build_past().unwrap();
+    past.take_times(&[layout.epoch(); 8]).unwrap();
+    thread::scope(|scope| {
+        let take = scope.spawn(|| past.take_at(layout.epoch()));
+        is_asked.recv().unwrap();
+        assert_eq!((past.status().taken, past.status().workers), (8, 1));
+        go_on.send(()).unwrap();
+        take.join().unwrap().unwrap();
+    });
+    assert_eq!((past.status().taken, past.status().workers), (9, 2));
 }
 
 #[cfg(feature = "async")]

@@ -23,6 +23,8 @@ mod lease_events;
 mod metrics;
 #[cfg(all(feature = "series", feature = "sqlite", feature = "tracing"))]
 mod new_store;
+#[cfg(feature = "metrics")]
+mod past_metrics;
 #[cfg(feature = "tracing")]
 mod segment_events;
 #[cfg(feature = "metrics")]

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-use uidring::{Layout, PastGenerator, UidGenerator};
+use uidring::{Layout, PastGenerator, PastStatus, UidGenerator};
 use uidring_args::{Db, RegistryConfig, with_registry};
 
 use crate::app::lock;
@@ -14,13 +14,20 @@ use crate::config::db::{self, Mode, StoreFailure};
 #[derive(Default)]
 pub(crate) struct AppPast {
     db: OnceLock<Db>,
-    generator: Mutex<Option<PastGenerator>>,
+    generator: OnceLock<PastGenerator>,
+    /// Of the one that starts it.
+    start: Mutex<()>,
 }
 
 impl AppPast {
     /// Sets the database, which has answered.
     pub(crate) fn set_db(&self, db: Db) {
         let _ = self.db.set(db);
+    }
+
+    /// What it has done. `None` before it has started.
+    pub(crate) fn status(&self) -> Option<PastStatus> {
+        self.generator.get().map(PastGenerator::status)
     }
 
     /// The generator of this `layout`, whose worker ids are given once, whatever `config` says of
@@ -30,8 +37,8 @@ impl AppPast {
         config: &RegistryConfig,
         layout: Layout,
     ) -> Result<PastGenerator, StoreFailure> {
-        let mut generator = lock(&self.generator);
-        if let Some(known) = &*generator {
+        let _start = lock(&self.start);
+        if let Some(known) = self.generator.get() {
             return Ok(known.clone());
         }
         let Some(db) = self.db.get() else {
@@ -41,6 +48,6 @@ impl AppPast {
         let registry = db::registry(db, &config, Mode::Start)?;
         let builder = UidGenerator::builder().start_deadline(Duration::ZERO);
         let started = with_registry(builder, registry, Some(layout)).build_past()?;
-        Ok(generator.insert(started).clone())
+        Ok(self.generator.get_or_init(|| started).clone())
     }
 }

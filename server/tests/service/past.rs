@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use uidring::{Layout, Uid};
 
-use crate::common::{Answer, Server};
+use crate::common::{Answer, Server, metric};
 
 const JSON: &[&str] = &["content-type: application/json"];
 
@@ -74,4 +74,27 @@ fn many_times_come_in_one_answer_and_a_bad_one_takes_nothing() {
     let of_first =
         taken.iter().filter(|uid| Layout::DEFAULT.parts(**uid).time == Layout::DEFAULT.epoch());
     assert_eq!(Some(next[0].get()), of_first.max().map(|uid| uid.get() + 1));
+}
+
+#[test]
+fn operators_are_told_what_was_taken_of_the_past() {
+    let server = Server::start(&["--layout", "30,20,3"]);
+    let shown = || {
+        let metrics = server.get("/metrics").text().to_owned();
+        ["taken_uids_total", "workers_total", "ticks", "broken"]
+            .map(|name| metric(&metrics, &format!("uidring_past_{name}")))
+    };
+    assert_eq!(shown(), [None; 4]);
+    assert!(server.get("/v1/status").json()["past"].is_null());
+    assert!(!server.get("/").text().contains("of the past"));
+    let times = vec!["2026-05-02T10:15:00Z".to_owned(); 17];
+    assert_eq!(server.send("POST", "/v1/uids", JSON, &body(&times)).status, 200);
+    assert_eq!(shown(), [17.0, 3.0, 1.0, 0.0].map(Some));
+    let status = server.get("/v1/status").json()["past"].clone();
+    let expected = serde_json::json!({
+        "worker": 4, "workers": 3, "taken": 17, "ticks": 1, "problem": null
+    });
+    assert_eq!(status, expected);
+    let page = server.get("/").text().to_owned();
+    assert!(page.contains("17 taken, 3 worker ids used up, 1 ticks remembered"), "{page}");
 }

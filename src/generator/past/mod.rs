@@ -10,9 +10,11 @@
 //! ```
 
 mod error;
+mod status;
 mod used_ticks;
 
 pub use error::{TakeAtError, TakeTimesError};
+pub use status::PastStatus;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -22,6 +24,8 @@ use std::time::SystemTime;
 use crate::clock::Clock;
 use crate::engine::events;
 use crate::filler::allowance::Allowance;
+#[cfg(feature = "metrics")]
+use crate::filler::metrics::StatusMetrics;
 #[cfg(feature = "async")]
 use crate::generator::blocking;
 use crate::layout::Layout;
@@ -87,6 +91,8 @@ struct Shared {
     layout: Layout,
     clock: Arc<dyn Clock>,
     state: Mutex<State>,
+    /// What the last call has left, so that nobody who asks for it waits for a registry.
+    status: Mutex<PastStatus>,
     is_forked: AtomicBool,
 }
 
@@ -100,22 +106,8 @@ struct State {
     allowance: Allowance,
     taken: u64,
     broken: Option<BrokenRule>,
-}
-
-/// What a [`PastGenerator`] has done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PastStatus {
-    /// The worker id that it took on last.
-    pub worker_id: u64,
-    /// How many worker ids it has taken on.
-    pub workers: u64,
-    /// How many UIDs were taken.
-    pub taken: u64,
-    /// Of how many ticks it remembers what was taken.
-    pub ticks: usize,
-    /// The rule that did not hold, if it has ended because of one.
-    pub broken_rule: Option<BrokenRule>,
+    #[cfg(feature = "metrics")]
+    metrics: StatusMetrics<PastStatus>,
 }
 
 impl PastGenerator {
@@ -144,6 +136,8 @@ impl PastGenerator {
         lease: &Lease,
         allowance: Allowance,
     ) -> PastGenerator {
+        #[cfg(feature = "metrics")]
+        let metrics = status::metrics(lease.worker, &registry.name());
         let state = State {
             registry,
             workers: vec![lease.worker],
@@ -152,10 +146,18 @@ impl PastGenerator {
             allowance,
             taken: 0,
             broken: None,
+            #[cfg(feature = "metrics")]
+            metrics,
         };
-        let is_forked = AtomicBool::new(false);
-        let shared = Arc::new(Shared { layout, clock, state: Mutex::new(state), is_forked });
-        PastGenerator { shared }
+        let shared = Shared {
+            layout,
+            clock,
+            state: Mutex::new(state),
+            status: Mutex::new(PastStatus::NOTHING),
+            is_forked: AtomicBool::new(false),
+        };
+        lock(&shared.state).show(&shared);
+        PastGenerator { shared: Arc::new(shared) }
     }
 
     /// Takes a UID whose time is the tick of `time`, which is not after now.
@@ -165,7 +167,10 @@ impl PastGenerator {
     /// [`TakeAtError`] says why there is none. Nothing is taken then.
     pub fn take_at(&self, time: SystemTime) -> Result<Uid, TakeAtError> {
         let tick = self.shared.tick_of(time, self.shared.clock.now())?;
-        self.shared.state()?.take(&self.shared, time, tick)
+        let mut state = self.shared.state()?;
+        let uid = state.take(&self.shared, time, tick);
+        state.show(&self.shared);
+        uid
     }
 
     /// Takes a UID for each of `times`, in their order. All times are looked at before the first
@@ -201,9 +206,12 @@ impl PastGenerator {
         let ticks = ticks.map(|(index, &time)| self.shared.tick_of(time, now).map_err(at(index)));
         let ticks: Vec<u64> = ticks.collect::<Result<_, _>>()?;
         let mut state = self.shared.state().map_err(at(0))?;
-        let uids = times.iter().zip(ticks).enumerate();
-        uids.map(|(index, (&time, tick))| state.take(&self.shared, time, tick).map_err(at(index)))
-            .collect()
+        let ticks = times.iter().zip(ticks).enumerate();
+        let uids = ticks
+            .map(|(index, (&time, tick))| state.take(&self.shared, time, tick).map_err(at(index)))
+            .collect();
+        state.show(&self.shared);
+        uids
     }
 
     /// Does what [`take_times`](PastGenerator::take_times) does, on a thread of its own, so that no
@@ -232,18 +240,13 @@ impl PastGenerator {
         &self.shared.layout
     }
 
-    /// What the generator has done. In a forked process, nothing.
+    /// What the generator has done up to the last call that has returned. In a forked process,
+    /// nothing. It does not wait for a call that waits for the registry.
     #[must_use]
     pub fn status(&self) -> PastStatus {
-        let Ok(state) = self.shared.state_even_if_ended() else {
-            return PastStatus { worker_id: 0, workers: 0, taken: 0, ticks: 0, broken_rule: None };
-        };
-        PastStatus {
-            worker_id: state.workers.last().copied().unwrap_or(0),
-            workers: state.had.len() as u64,
-            taken: state.taken,
-            ticks: state.used.len(),
-            broken_rule: state.broken,
+        match self.shared.check_fork() {
+            Ok(()) => lock(&self.shared.status).clone(),
+            Err(_) => PastStatus::NOTHING,
         }
     }
 }
@@ -262,17 +265,15 @@ impl Shared {
         }
     }
 
-    fn state_even_if_ended(&self) -> Result<MutexGuard<'_, State>, TakeAtError> {
-        // In a child process, a thread that does not exist there may hold the lock.
+    fn check_fork(&self) -> Result<(), TakeAtError> {
+        // In a child process, a thread that does not exist there may hold a lock.
         // ORDERING: set before the fork has returned in the child.
-        if self.is_forked.load(Ordering::Relaxed) {
-            return Err(TakeAtError::Forked);
-        }
-        Ok(lock(&self.state))
+        if self.is_forked.load(Ordering::Relaxed) { Err(TakeAtError::Forked) } else { Ok(()) }
     }
 
     fn state(&self) -> Result<MutexGuard<'_, State>, TakeAtError> {
-        let state = self.state_even_if_ended()?;
+        self.check_fork()?;
+        let state = lock(&self.state);
         match state.broken {
             Some(broken) => Err(TakeAtError::BrokenRule(broken)),
             None => Ok(state),
@@ -281,6 +282,24 @@ impl Shared {
 }
 
 impl State {
+    fn status(&self) -> PastStatus {
+        PastStatus {
+            worker_id: self.workers.last().copied().unwrap_or(0),
+            workers: self.had.len() as u64,
+            taken: self.taken,
+            ticks: self.used.len(),
+            broken_rule: self.broken,
+        }
+    }
+
+    /// Shows what was done to those who ask for the status, and by the metrics.
+    fn show(&mut self, shared: &Shared) {
+        let status = self.status();
+        #[cfg(feature = "metrics")]
+        self.metrics.show(&status);
+        *lock(&shared.status) = status;
+    }
+
     /// Takes the next UID of `tick`, the one of `time`.
     fn take(&mut self, shared: &Shared, time: SystemTime, tick: u64) -> Result<Uid, TakeAtError> {
         let layout = &shared.layout;
@@ -349,7 +368,7 @@ fn index(number: u64) -> usize {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // ORDERING: as in `state_even_if_ended`.
+        // ORDERING: as in `check_fork`.
         if !self.is_forked.load(Ordering::Relaxed) {
             let state = lock(&self.state);
             events::stopped(state.workers.last().copied().unwrap_or(0), state.taken);

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use uidring::Status;
+use uidring::{PastStatus, Status};
 
 use crate::app::condition::Kind;
 use crate::app::series::SeriesState;
@@ -92,6 +92,22 @@ pub(crate) const UID_COUNTERS: [(&str, &str, OfUids<u64>); 6] = [
     ("uidring_clock_steps_total", "How often the clock was seen to have gone back.", |of| {
         of.clock_steps
     }),
+];
+
+pub(crate) type OfPast<T> = fn(&PastStatus) -> T;
+/// The names are the same as in the library.
+pub(crate) const PAST_GAUGES: [(&str, &str, OfPast<f64>); 2] = [
+    ("uidring_past_ticks", "Ticks of which is remembered what was taken.", |of| {
+        float(of.ticks as u64)
+    }),
+    ("uidring_past_broken", "1 if a rule did not hold, so that takes fail.", |of| {
+        f64::from(of.broken_rule.is_some())
+    }),
+];
+
+pub(crate) const PAST_COUNTERS: [(&str, &str, OfPast<u64>); 2] = [
+    ("uidring_past_taken_uids_total", "UIDs of times that were.", |of| of.taken),
+    ("uidring_past_workers_total", "Worker ids used up for them.", |of| of.workers),
 ];
 
 pub(crate) type OfTag<T> = fn(&TagState) -> Option<T>;

@@ -21,8 +21,8 @@ use crate::app::tags::{self, TagState};
 use crate::http::describe::Problems;
 use crate::http::operator_access::{AccessDenied, check_metrics};
 use crate::http::operators::metric_tables::{
-    COUNTERS, SERIES_COUNTERS, SERIES_GAUGES, TAG_COUNTERS, TAG_GAUGES, TAG_SUMS, UID_COUNTERS,
-    UID_GAUGES, seconds_of,
+    COUNTERS, PAST_COUNTERS, PAST_GAUGES, SERIES_COUNTERS, SERIES_GAUGES, TAG_COUNTERS, TAG_GAUGES,
+    TAG_SUMS, UID_COUNTERS, UID_GAUGES, seconds_of,
 };
 use crate::process::{output, threads};
 use crate::routes::Route;
@@ -59,6 +59,7 @@ pub(crate) async fn metrics(
     families.requests(app);
     families.commands(app);
     families.uids(app);
+    families.past(app);
     families.loads(app);
     families.tags(tags);
     families.series(series);
@@ -280,6 +281,18 @@ impl Families {
         let name = "uidring_uids_from_memory";
         let help = "1 if the registry reserves no further ticks, so that UIDs end.";
         self.gauges(name, help, &supplies, &|supply| Some(f64::from(supply.is_from_memory())));
+    }
+
+    /// Nothing before a client has asked for UIDs of times that were.
+    fn past(&mut self, app: &App) {
+        let status = app.past.status();
+        let status: Vec<_> = status.map(|status| (labelled(&[]), status)).into_iter().collect();
+        for (name, help, value) in PAST_GAUGES {
+            self.gauges(name, help, &status, &|status| Some(value(status)));
+        }
+        for (name, help, value) in PAST_COUNTERS {
+            self.counters(name, help, &status, &|status| Some(float(value(status))));
+        }
     }
 
     fn loads(&mut self, app: &App) {

@@ -18,7 +18,7 @@ use crate::app::supply::title;
 use crate::http::describe::Problems;
 use crate::http::operator_access::{AccessDenied, check_admin};
 use crate::http::operators::chart::charts;
-use crate::http::operators::status::{Answers, Database, Event, Generator, Status};
+use crate::http::operators::status::{Answers, Database, Event, Generator, Past, Status};
 use crate::http::operators::tables::{self, failing};
 use crate::http::operators::view::View;
 use crate::http::problem::Problem;
@@ -204,12 +204,30 @@ fn facts(status: &Status) -> Markup {
                     }
                 }
             }
+            @if let Some(past) = &status.past {
+                div {
+                    dt { "UIDs of the past" }
+                    dd #past class=[past.problem.is_some().then_some("problem")] {
+                        (past_uids(past))
+                    }
+                }
+            }
             div { dt { "Answers" } dd #answers { (answers(&status.answers)) } }
             @if let Some(end) = &status.process.certificate_ends {
                 div { dt { "Certificate" } dd #certificate { "until " (clock(end)) } }
             }
             div { dt { "Database" } dd #database { (database(&status.database)) } }
         }
+    }
+}
+
+fn past_uids(past: &Past) -> String {
+    let Past { workers, taken, ticks, .. } = past;
+    let worker_ids = if *workers == 1 { "worker id" } else { "worker ids" };
+    let (taken, workers, ticks) = (grouped(*taken), grouped(*workers), grouped(*ticks as u64));
+    match &past.problem {
+        Some(problem) => format!("ended after {taken}: {problem}"),
+        None => format!("{taken} taken, {workers} {worker_ids} used up, {ticks} ticks remembered"),
     }
 }
 

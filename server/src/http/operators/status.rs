@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use serde::Serialize;
-use uidring::UidGenerator;
+use uidring::{PastStatus, UidGenerator};
 use utoipa::ToSchema;
 
 use crate::app::App;
@@ -69,6 +69,8 @@ pub(crate) struct Status {
     pub(crate) started: String,
     pub(crate) database: Database,
     pub(crate) generators: Vec<Generator>,
+    /// UIDs of times that were. Absent before a client has asked for some.
+    pub(crate) past: Option<Past>,
     pub(crate) connections: usize,
     pub(crate) max_connections: u32,
     pub(crate) process: Process,
@@ -132,6 +134,19 @@ pub(crate) struct Generator {
     pub(crate) ahead: f64,
     /// How far it is behind the clock.
     pub(crate) lag: f64,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Past {
+    /// The worker id that was taken on last.
+    pub(crate) worker: u64,
+    /// How many worker ids were used up.
+    pub(crate) workers: u64,
+    pub(crate) taken: u64,
+    /// Of how many ticks it is remembered what was taken.
+    pub(crate) ticks: usize,
+    /// Why there are no more.
+    pub(crate) problem: Option<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -218,6 +233,7 @@ impl Status {
             started: rfc3339(app.watch.started),
             database: Database::of(app),
             generators,
+            past: app.past.status().as_ref().map(Past::of),
             // ORDERING: a statistic.
             connections: app.connections.load(Ordering::Relaxed),
             max_connections: app.options.limits.max_connections,
@@ -251,6 +267,18 @@ impl Status {
             series_count,
             series,
             events: events.collect(),
+        }
+    }
+}
+
+impl Past {
+    fn of(status: &PastStatus) -> Past {
+        Past {
+            worker: status.worker_id,
+            workers: status.workers,
+            taken: status.taken,
+            ticks: status.ticks,
+            problem: status.broken_rule.map(|broken| broken.to_string()),
         }
     }
 }
