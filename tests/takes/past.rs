@@ -5,13 +5,11 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use proptest::prelude::*;
 use tempfile::TempDir;
 use uidring::clock::ManualClock;
 use uidring::registry::{FixedWorker, Lease, Request, SqliteRegistry, WorkerRegistry};
 use uidring::{
-    BuildError, Builder, FieldOrder, Layout, PastGenerator, RegistryError, TakeAtError, Uid,
-    UidGenerator,
+    BuildError, Builder, Layout, PastGenerator, RegistryError, TakeAtError, Uid, UidGenerator,
 };
 
 use crate::folder::folder;
@@ -263,38 +261,4 @@ fn asynchronous_programs_take_many() {
         past.take_times_async(vec![time; 20]).await.unwrap()
     });
     assert!(uids.len() == 20 && uids.is_sorted_by(|a, b| a < b));
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
-    /// Any times in any order, of any layout: all different, each with its tick, and ascending
-    /// within a tick.
-    #[test]
-    fn uids_are_different_and_have_their_times(
-        time_bits in 20_u32..40,
-        sequence_bits in 1_u32..6,
-        is_worker_first: bool,
-        is_fine: bool,
-        seconds in prop::collection::vec(0_u32..30, 1..200),
-    ) {
-        let files = folder();
-        let order = if is_worker_first { FieldOrder::WorkerFirst } else { FieldOrder::TimeFirst };
-        let layout = Layout::new(time_bits, 12, sequence_bits).unwrap().with_order(order);
-        let tick = Duration::from_millis(if is_fine { 10 } else { 1000 });
-        let layout = layout.with_tick(tick).unwrap();
-        let clock = ManualClock::new(layout.epoch() + tick * 40);
-        let builder = UidGenerator::builder().registry(registry(&files)).layout(layout);
-        let past = builder.clock(clock).max_new_workers(1000).build_past().unwrap();
-        let times: Vec<_> = seconds.iter().map(|at| layout.epoch() + tick * *at).collect();
-        let uids = past.take_times(&times).unwrap();
-        prop_assert_eq!(uids.iter().collect::<BTreeSet<_>>().len(), uids.len());
-        for (uid, time) in uids.iter().zip(&times) {
-            prop_assert_eq!(layout.parts(*uid).time, *time);
-        }
-        for second in seconds.iter().collect::<BTreeSet<_>>() {
-            let of_tick = uids.iter().zip(&seconds).filter(|(_, at)| *at == second);
-            prop_assert!(of_tick.map(|(uid, _)| uid).is_sorted_by(|a, b| a < b));
-        }
-    }
 }

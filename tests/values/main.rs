@@ -7,6 +7,7 @@ mod layout;
 #[cfg(feature = "masked")]
 mod masked;
 mod number;
+mod past;
 #[cfg(feature = "serde")]
 mod serde;
 mod uid;
