@@ -64,7 +64,9 @@ pub(crate) fn pack_all<'local>(
         before = Some(number.period());
         let parts = parts(number, period.as_ref(), shown.as_ref());
         bytes.extend_from_slice(&head(number, parts));
-        parts.iter().for_each(|part| bytes.extend_from_slice(part));
+        for part in parts {
+            bytes.extend_from_slice(part);
+        }
     }
     Ok(env.byte_array_from_slice(&bytes)?)
 }

@@ -351,8 +351,8 @@ fn a_series_is_widened_by_an_administrator() {
     assert!(full.text().contains("POST /v1/series/inv/widen"), "{full:?}");
     assert!(full.text().contains("uidring series change inv PATTERN --from now"), "{full:?}");
     let widen = |token: &str, body: &str| send("POST", "inv/widen", token, body);
-    let wider = r#"{"pattern":"I{n:2}"}"#;
-    assert_eq!(widen(shop, wider).status, 403);
+    let two_digits = r#"{"pattern":"I{n:2}"}"#;
+    assert_eq!(widen(shop, two_digits).status, 403);
     for (body, kind) in [
         (r#"{"pattern":"I{n:"}"#, (400, "bad-pattern")),
         (r#"{"pattern":"J{n:2}"}"#, (409, "bad-change")),
@@ -365,7 +365,7 @@ fn a_series_is_widened_by_an_administrator() {
         assert_eq!((status, &*found), kind, "{body}: {answer:?}");
     }
     assert_eq!(problem_of(&take()).0, 409);
-    let answer = widen(admin, wider);
+    let answer = widen(admin, two_digits);
     assert_eq!((answer.status, answer.header("content-type")), (200, "application/json"));
     let patterns = |answer: &Answer| {
         let versions = answer.json()["versions"].as_array().unwrap().clone();
@@ -373,10 +373,10 @@ fn a_series_is_widened_by_an_administrator() {
     };
     assert_eq!(patterns(&answer), ["I{n:1}", "I{n:2}"]);
     assert_eq!(values(&take(), "I{n:2}"), (10..30).collect::<Vec<_>>());
-    let again = widen(admin, wider);
+    let again = widen(admin, two_digits);
     assert_eq!((again.status, patterns(&again).len()), (200, 2));
     assert_eq!(widen(admin, r#"{"pattern":"I{n:1}"}"#).status, 409);
-    let none = send("POST", "none/widen", admin, wider);
+    let none = send("POST", "none/widen", admin, two_digits);
     assert_eq!(problem_of(&none), (404, "no-such-series".to_owned(), Some("none".to_owned())));
 }
 

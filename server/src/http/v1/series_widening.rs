@@ -58,16 +58,16 @@ pub(crate) async fn widen(
     let name = series_name(path)?;
     app.access.check(bearer(&headers), Permission::Admin)?;
     let title = "the body does not say how wide the number is";
-    let wider: WiderSeries = body::json(app, &headers, body, title, "has pattern").await?;
+    let asked: WiderSeries = body::json(app, &headers, body, title, "has pattern").await?;
     let widen = move || {
         let series = app.series.open()?;
         let series_of_name = series.get(&name)?;
         let (record, present) = (series_of_name.record()?, series_of_name.pattern());
-        let new = match present_definition(&record, &present).clone().with_pattern(&wider.pattern) {
+        let new = match present_definition(&record, &present).clone().with_pattern(&asked.pattern) {
             // As an earlier try has left it.
             Ok(new) if *new.pattern() == present => return Ok(Ok(record)),
             Ok(new) => new,
-            Err(error) => return Ok(Err(bad_pattern(&error, &wider.pattern))),
+            Err(error) => return Ok(Err(bad_pattern(&error, &asked.pattern))),
         };
         Ok::<_, SeriesFailure>(Ok(series.widen(&name, new)?))
     };
