@@ -65,6 +65,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    if let Some(done) = workers::role() {
+        return done;
+    }
     Audience::Tool.set();
     variables::warn();
     let done = lenient::parsed::<Cli>().map_err(Failure::from).and_then(|cli| match cli.command {

@@ -117,6 +117,18 @@ pub(crate) fn series(db: &Db) -> Result<Series, Failure> {
     created(db, |store| Ok(Series::builder().store(store).build()?))
 }
 
+/// Opens the store to lend worker ids from it. A missing file is created, which is reported; a
+/// server is not contacted yet.
+#[cfg(unix)]
+pub(crate) fn lending(db: &Db) -> Result<Store, Failure> {
+    created(db, |store| Ok(store.clone()))
+}
+
+/// Opens the store to read which worker ids of pools are lent. A missing file is an error.
+pub(crate) fn lent(db: &Db) -> Result<Store, Failure> {
+    existing(db, "uidring workers lend")
+}
+
 /// Opens the series that are there. A missing file is an error.
 pub(crate) fn existing_series(db: &Db) -> Result<Series, Failure> {
     let store = existing(db, "uidring series create")?;

@@ -120,6 +120,12 @@ fn hinted<C: Parser>(mut error: clap::Error, command: &Command, args: &[OsString
     if value.starts_with('-') {
         return error;
     }
+    // Options of a command to run are not this tool's, and are not respelt.
+    if command.get_positionals().any(Arg::is_last_set) {
+        let hint = StyledStr::from(format!("write -- before {value}, if it is the command to run"));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint]));
+        return error;
+    }
     let Some(at) = args.iter().position(|arg| arg == OsStr::new(value)) else { return error };
     let has_room = |option: &&Arg| {
         let is_common = COMMON.contains(&option.get_id().as_str());

@@ -25,8 +25,12 @@ pub(crate) enum Failure {
     Failed(String),
     /// Like `Failed`, with more than a sentence: a command that helps, or a page.
     Explained(String),
+    /// Like `Failed`, with an exit status of its own.
+    Status { status: u8, sentence: String },
     /// Like `Failed`, but the failure has already been reported.
     Reported,
+    /// A command that was run ended with this exit status, which is passed on.
+    Ended(u8),
     /// Ctrl-C came after so many of those asked for, "UID" or "number". Exit status 130, as shells
     /// have it.
     Interrupted { done: u64, all: u64, what: &'static str },
@@ -62,7 +66,12 @@ impl Failure {
                 print_error_page(&page);
                 ExitCode::FAILURE
             }
+            Failure::Status { status, sentence } => {
+                print_error(&sentence);
+                ExitCode::from(status)
+            }
             Failure::Reported => ExitCode::FAILURE,
+            Failure::Ended(status) => ExitCode::from(status),
             Failure::Interrupted { done, all, what } => {
                 let (done, all) = (HumanCount(done), counted(all, what));
                 print_error(&format!("interrupted after {done} of {all}"));

@@ -19,6 +19,10 @@ mod key_servers;
 #[cfg(all(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 mod key_stores;
 mod layout;
+#[cfg(unix)]
+mod lend;
+#[cfg(target_os = "linux")]
+mod lend_storm;
 mod load;
 mod masked;
 mod pages;

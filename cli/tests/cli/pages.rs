@@ -48,7 +48,7 @@ fn completions_and_manual_pages_are_printed() {
     }
     for (args, why) in [
         (&["nope"][..], "uidring has no command nope; it has take, parse, mask, "),
-        (&["workers", "nope"], "uidring workers has no command nope; it has release\n"),
+        (&["workers", "nope"], "uidring workers has no command nope; it has release, lend, list\n"),
         (&["take", "nope"], "uidring take has no commands, and so not nope\n"),
     ] {
         let complaint = stderr(folder.path(), &[&["man"], args].concat(), 2);
@@ -82,12 +82,14 @@ fn help_and_version_are_answers() {
     }
 }
 
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 26] = [
     "",
     "take",
     "parse",
     "workers",
     "workers release",
+    "workers lend",
+    "workers list",
     "tags",
     "tags create",
     "tags set",
@@ -181,6 +183,12 @@ const PAGES: &[&str] = &[
     "parse --preset uid-generator -9223372036854718455 1",
     "workers",
     "workers release 1",
+    "workers lend --pool shop --bits 1 --env A -- true",
+    "workers lend --pool shop --bits 1 --env A -- true",
+    "workers lend --pool shop --env A true",
+    "workers list",
+    "workers list --pool shop",
+    "workers list --pool shops",
     "workers release 3",
     "workers release 5",
     "workers release 9",

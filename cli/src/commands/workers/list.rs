@@ -16,7 +16,7 @@ use crate::args::db::{self, DbArg};
 use crate::args::wait_notice::with_wait_notice;
 use crate::commands::workers::lease::{LeaseText, State, time_of};
 use crate::commands::workers::pace::Pace;
-use crate::commands::workers::release;
+use crate::commands::workers::{lend, pools, release};
 use crate::text::table::{Column, Table};
 use crate::text::words::counted;
 use crate::text::{
@@ -37,7 +37,9 @@ Examples:
   uidring workers --last 3 --db /var/lib/orders/uidring.db
   uidring workers --db postgres://orders@db.example.com/orders
   uidring workers --json | jq -r '.workers[] | [.id, .host] | @tsv'
-  uidring workers release 7"
+  uidring workers release 7
+  uidring workers lend --pool shop --env WORKER_ID -- ./shop
+  uidring workers list"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -63,6 +65,8 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 enum Command {
     Release(release::Args),
+    Lend(lend::Args),
+    List(pools::Args),
 }
 
 /// What is told of all ids. In JSON, a list of those that are shown follows.
@@ -113,8 +117,11 @@ struct Lease<'a> {
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        if let Some(Command::Release(args)) = self.command {
-            return args.run();
+        match self.command {
+            Some(Command::Release(args)) => return args.run(),
+            Some(Command::Lend(args)) => return args.run(),
+            Some(Command::List(args)) => return args.run(),
+            None => {}
         }
         let db = self.db.db()?;
         let (registry, layout, report, now) = with_wait_notice(&db, || self.report(&db))?;
