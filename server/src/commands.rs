@@ -17,7 +17,8 @@ pub(crate) struct CommandRow {
 /// What a command is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CommandGroup {
-    /// It gives ids or numbers. The first argument of those with arguments is a tag or a series.
+    /// It gives ids or numbers. The first argument of those with arguments is a tag, a series or a
+    /// pool.
     Gives,
     /// It looks for tags.
     Looks,
@@ -66,6 +67,13 @@ table! {
         "The same as INCR: the increment is 1";
     SeriesNext "SERIES.NEXT" 1 4 "series [scope] [date] [count]" Gives
         "Takes numbers of a series";
+    WorkerLend "WORKER.LEND" 1 13
+        "pool [BITS bits] [LEASE seconds] [REST seconds] [CLOCK ms] [HOST host] [KEY key]" Gives
+        "Lends a worker id of a pool";
+    WorkerRenew "WORKER.RENEW" 3 4 "pool id secret [clock]" Gives
+        "Renews the loan of a worker id";
+    WorkerReturn "WORKER.RETURN" 3 4 "pool id secret [clock]" Gives
+        "Returns a worker id";
     Ping "PING" 0 1 "[message]" Connection
         "Answers PONG, or the message";
     Echo "ECHO" 1 1 "message" Connection

@@ -47,12 +47,13 @@ enum Purpose {
     Operates,
 }
 
-/// A row of the table. At most one part of the path is variable.
+/// A row of the table. At most one piece of the path is variable. It has one part or several, with
+/// slashes between them.
 struct PathRow {
     route: Route,
     text: &'static str,
     before: &'static str,
-    /// The name of the variable part, in braces. Empty if the path is fixed.
+    /// The name of the variable piece, in braces. Empty if the path is fixed.
     name: &'static str,
     after: &'static str,
     group: Group,
@@ -66,22 +67,23 @@ impl PathRow {
         while open < bytes.len() && bytes[open] != b'{' {
             open += 1;
         }
-        let mut close = open;
-        while close < bytes.len() && bytes[close - 1] != b'}' {
-            close += 1;
+        let mut close = if open < bytes.len() { bytes.len() } else { open };
+        while close > open && bytes[close - 1] != b'}' {
+            close -= 1;
         }
         let (before, rest) = text.split_at(open);
         let (name, after) = rest.split_at(close - open);
         PathRow { route, text, before, name, after, group, purpose }
     }
 
-    /// The variable part of `path`, if `path` matches this row.
+    /// The variable piece of `path`, if `path` matches this row.
     fn part_of<'a>(&self, path: &'a str) -> Option<&'a str> {
         if self.name.is_empty() {
             return (path == self.before).then_some("");
         }
         let part = path.strip_prefix(self.before)?.strip_suffix(self.after)?;
-        (!part.is_empty() && !part.contains('/')).then_some(part)
+        let is_of_row = part.split('/').count() == self.name.split('/').count();
+        (is_of_row && part.split('/').all(|one| !one.is_empty())).then_some(part)
     }
 }
 
@@ -120,6 +122,9 @@ table! {
     SeriesWidening "/v1/series/{name}/widen" Always Gives;
     AllSeries "/v1/series" Always Shows;
     OneSeries "/v1/series/{name}" Always Gives;
+    Pools "/v1/workers" Always Gives;
+    Pool "/v1/workers/{pool}" Always Shows;
+    Loan "/v1/workers/{pool}/{id}" Always Gives;
     Status "/v1/status" Always Operates;
     Live "/livez" Always Operates;
     Ready "/readyz" Always Operates;
@@ -133,7 +138,7 @@ table! {
 }
 
 impl Route {
-    /// Finds the route of a request's path, and the variable part of the path.
+    /// Finds the route of a request's path, and the variable piece of the path.
     pub(crate) fn find(path: &str) -> Option<(Route, &str)> {
         for row in TABLE {
             if let Some(part) = row.part_of(path) {
@@ -149,7 +154,7 @@ impl Route {
         &TABLE[self as usize]
     }
 
-    /// The path with the name of its variable part in braces.
+    /// The path with the names of its variable parts in braces.
     pub(crate) const fn text(self) -> &'static str {
         self.row().text
     }
@@ -200,6 +205,12 @@ mod tests {
             ("/v1/series/a/numbers", "/v1/series/{name}/numbers", "a"),
             ("/v1/series/a/widen", "/v1/series/{name}/widen", "a"),
             ("/v1/series/a/b/numbers", "other", ""),
+            ("/v1/workers", "/v1/workers", ""),
+            ("/v1/workers/a", "/v1/workers/{pool}", "a"),
+            ("/v1/workers/a/7", "/v1/workers/{pool}/{id}", "a/7"),
+            ("/v1/workers//7", "other", ""),
+            ("/v1/workers/a/", "other", ""),
+            ("/v1/workers/a/7/", "other", ""),
             ("/api/segment/get/k", "/api/segment/get/{key}", "k"),
             ("/api/segment/get/k/", "/api/segment/get/{key}", "k"),
             ("/api/segment/get//", "other", ""),

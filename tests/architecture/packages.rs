@@ -184,6 +184,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
             "series_problem",
             "series_numbers",
             "idempotency",
+            "loans",
             "operator_access", // what handlers share
             "v1",
             "operators",
@@ -208,6 +209,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
             "keys",
             "info",
             "answer",
+            "workers",
             "take",
             "connection",
         ],
@@ -219,6 +221,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
             "mod",
             "condition",
             "in_flight",
+            "loans",
             "past",
             "reload",
             "start",
@@ -271,7 +274,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
     ModuleOrder {
         root: "server/src",
         folder: "http/v1",
-        modules: &["mod", "series_rows", "tags", "series", "series_widening", "uids"],
+        modules: &["mod", "series_rows", "tags", "series", "series_widening", "uids", "workers"],
     },
     ModuleOrder {
         root: "server/src",

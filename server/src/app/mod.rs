@@ -4,6 +4,7 @@ pub(crate) mod condition;
 mod conditions;
 pub(crate) mod health;
 pub(crate) mod in_flight;
+pub(crate) mod loans;
 pub(crate) mod measure;
 pub(crate) mod past;
 pub(crate) mod refusal;
@@ -28,6 +29,7 @@ use uidring::store::StoreSegments;
 use uidring::{Layout, UidGenerator};
 
 use crate::app::in_flight::{FOR_OPERATORS, InFlight};
+use crate::app::loans::AppLoans;
 use crate::app::past::AppPast;
 use crate::app::series::{AppSeries, SeriesState};
 use crate::config::open_files::Plan;
@@ -64,6 +66,7 @@ pub(crate) struct App {
     pub(crate) for_operators: InFlight,
     pub(crate) series: AppSeries,
     pub(crate) past: AppPast,
+    pub(crate) loans: AppLoans,
     /// Permits to call the database.
     pub(crate) calls: Semaphore,
     /// Permits to wait for the first numbers of a tag.
@@ -151,6 +154,7 @@ impl App {
             loads: files.loads,
             series: AppSeries::new(files.loads, max_in_memory),
             past: AppPast::default(),
+            loans: AppLoans::default(),
             calls: Semaphore::new(files.calls),
             first_uses: Semaphore::new(files.calls),
             lists: Semaphore::new(1),

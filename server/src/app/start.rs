@@ -210,6 +210,7 @@ impl Starter {
             self.app.set_tags(self.tags()?);
             // They are in the same database, whatever table has the tags.
             self.app.series.set_db(self.db.clone());
+            self.app.loans.set_db(self.db.clone());
         }
         Ok(())
     }
@@ -258,6 +259,7 @@ impl Starter {
             (None, Ok(tags)) => db::check_table(&tags.store, self.app.options.table)?,
             (None, Err(_)) => {}
         }
+        self.app.loans.look();
         Ok(())
     }
 }

@@ -38,16 +38,7 @@ pub(crate) struct Repeatable {
 impl Repeatable {
     /// The request, if it has a key.
     pub(crate) fn of(headers: &HeaderMap, wanted: &Wanted) -> Result<Option<Repeatable>, Problem> {
-        let mut keys = headers.get_all(IDEMPOTENCY_KEY).iter();
-        let Some(key) = keys.next() else { return Ok(None) };
-        let is_key = (1..=LONGEST).contains(&key.len())
-            && key.as_bytes().iter().all(|byte| (b' '..=b'~').contains(byte));
-        let text = String::from_utf8_lossy(key.as_bytes());
-        if !is_key || keys.next().is_some() {
-            return Err(Problem::bad_request("bad-key", "the header Idempotency-Key is no key")
-                .detail(format!("it is sent once, and has 1 to {LONGEST} characters of ASCII"))
-                .value(&text));
-        }
+        let Some(key) = key_of(headers)? else { return Ok(None) };
         if wanted.count > MOST {
             let title = "so many numbers are not remembered";
             return Err(Problem::bad_request("bad-count", title)
@@ -57,7 +48,7 @@ impl Repeatable {
         let date = wanted.date.map(|date| date.to_string());
         let asked = json!({ "scope": wanted.scope, "date": date, "n": wanted.count });
         let request = hash(bearer(headers).unwrap_or_default(), key.as_bytes());
-        Ok(Some(Repeatable { key: text.into_owned(), request, asked: asked.to_string() }))
+        Ok(Some(Repeatable { key, request, asked: asked.to_string() }))
     }
 
     /// The answer that was given to this request, in this form.
@@ -71,6 +62,30 @@ impl Repeatable {
         let (kind, body) = series_numbers::in_form(form, remembered.answer);
         Ok(ids::answer(kind, body.into_bytes()))
     }
+}
+
+/// The key of the request, if it has one.
+pub(crate) fn key_of(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let mut keys = headers.get_all(IDEMPOTENCY_KEY).iter();
+    let Some(key) = keys.next() else { return Ok(None) };
+    let text = String::from_utf8_lossy(key.as_bytes());
+    if !is_key(key.as_bytes()) || keys.next().is_some() {
+        return Err(Problem::bad_request("bad-key", "the header Idempotency-Key is no key")
+            .detail(format!("it is sent once, and has 1 to {LONGEST} characters of ASCII"))
+            .value(&text));
+    }
+    Ok(Some(text.into_owned()))
+}
+
+/// Whether this may be a key.
+pub(crate) fn is_key(key: &[u8]) -> bool {
+    (1..=LONGEST).contains(&key.len()) && key.iter().all(|byte| (b' '..=b'~').contains(byte))
+}
+
+/// A secret that the client's request has each time that it is sent, and no other request has. Who
+/// does not know both token and key cannot tell it.
+pub(crate) fn secret_of(token: Option<&[u8]>, key: &str, asked: &str) -> String {
+    hash(token.unwrap_or_default(), format!("{} {asked}{key}", asked.len()).as_bytes())
 }
 
 /// A hash of both, in hexadecimal digits.

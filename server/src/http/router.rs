@@ -28,10 +28,10 @@ macro_rules! handlers {
         #[openapi(
             info(
                 title = "uidring-server",
-                description = "Time-ordered ids, dense numbers and series of numbers. Ids \
-                    are strings in JSON, because JavaScript has no exact numbers above 2^53. An \
-                    Accept that is not met is answered with 406, and a method that a path does not \
-                    have with 405, both as problems."
+                description = "Time-ordered ids, dense numbers, series of numbers, and lent worker \
+                    ids. Ids are strings in JSON, because JavaScript has no exact numbers above \
+                    2^53. An Accept that is not met is answered with 406, and a method that a path \
+                    does not have with 405, both as problems."
             ),
             paths($($($handler)::+, $($($other)::+,)*)*),
             components(schemas(Details)),
@@ -66,6 +66,9 @@ handlers! {
     SeriesWidening => post(v1::series_widening::widen),
     AllSeries => get(v1::series::list),
     OneSeries => get(v1::series::show).put(v1::series::create),
+    Pools => get(v1::workers::list).post(v1::workers::lend),
+    Pool => get(v1::workers::show),
+    Loan => put(v1::workers::renew).delete(v1::workers::give_back),
     Status => get(status::status),
     Live => get(health::live),
     Ready => get(health::ready),

@@ -99,6 +99,9 @@ impl Session {
             | Command::Incr
             | Command::IncrBy
             | Command::SeriesNext
+            | Command::WorkerLend
+            | Command::WorkerRenew
+            | Command::WorkerReturn
             | Command::Exists
             | Command::Type
             | Command::DbSize

@@ -64,7 +64,8 @@ fn row(command: Command, reply: &mut Reply) {
     for flag in flags {
         reply.simple(flag);
     }
-    // The places of the keys: the first argument is the tag or the series, and EXISTS has many.
+    // The places of the keys: the first argument is the tag, the series or the pool, and EXISTS has
+    // many.
     let has_keys = matches!(group, CommandGroup::Gives) || is_about_keys(command);
     let key = i64::from(has_keys && least > 0);
     reply.integer(key);

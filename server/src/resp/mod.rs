@@ -12,3 +12,4 @@ mod refusal;
 mod reply;
 mod request;
 mod take;
+mod workers;

@@ -49,6 +49,9 @@ impl Refusal {
                     Permission::Series(name) => {
                         format!("the series '{}'", escaped(name.as_bytes()))
                     }
+                    Permission::Pool(name) => {
+                        format!("the pool '{}'", escaped(name.as_bytes()))
+                    }
                     _ => "this".to_owned(),
                 };
                 (AnswerKind::NotAllowed, format!("the token does not allow {what}"))

@@ -20,6 +20,7 @@ use crate::resp::protocol_error::escaped;
 use crate::resp::refusal::Refusal;
 use crate::resp::reply::Reply;
 use crate::resp::request::{Request, text};
+use crate::resp::workers;
 use crate::security::access::Permission;
 use crate::stats::loads::MAX_EXACT;
 
@@ -95,6 +96,9 @@ pub(crate) async fn in_time(
 ) -> Result<Option<RemainingValues>, Refusal> {
     app.first_try().await;
     match asked.command {
+        Command::WorkerLend | Command::WorkerRenew | Command::WorkerReturn => {
+            workers::answer(app, asked, reply).await.map(|()| None)
+        }
         Command::UidNext => uids(app, asked, reply).await,
         Command::SeriesNext => series(app, asked, reply).await,
         Command::TagNext | Command::Incr | Command::IncrBy => tag(app, asked, reply).await,

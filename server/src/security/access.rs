@@ -25,6 +25,9 @@ pub(crate) struct Tokens {
     /// Series that need no token.
     #[serde(default)]
     public_series: Vec<Pattern>,
+    /// Pools of worker ids that need no token.
+    #[serde(default)]
+    public_pools: Vec<Pattern>,
     /// Whether time-ordered ids need no token.
     #[serde(default)]
     public_uids: bool,
@@ -43,6 +46,9 @@ struct Grant {
     /// The series that it may take from.
     #[serde(default)]
     series: Vec<Pattern>,
+    /// The pools that it may lend worker ids from.
+    #[serde(default)]
+    pools: Vec<Pattern>,
     /// Whether the token may create tags and series, and see all of them.
     #[serde(default)]
     admin: bool,
@@ -57,7 +63,7 @@ enum Role {
     Metrics,
 }
 
-/// A pattern of names of tags or series.
+/// A pattern of names of tags, series or pools.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 enum Pattern {
@@ -102,6 +108,8 @@ pub(crate) enum Permission<'a> {
     Tag(&'a str),
     /// Taking numbers of this series, and seeing what it is.
     Series(&'a str),
+    /// Lending worker ids from this pool.
+    Pool(&'a str),
     /// Reading `/metrics`.
     Metrics,
     Admin,
@@ -138,6 +146,7 @@ struct Sources {
 struct Rules {
     public: Vec<Pattern>,
     public_series: Vec<Pattern>,
+    public_pools: Vec<Pattern>,
     public_uids: bool,
     hasher: RandomState,
     grants: HashMap<u64, Vec<Grant>>,
@@ -156,8 +165,8 @@ impl Tokens {
         let tokens: Tokens = toml::from_str(&text)
             .map_err(|error| format!("{place}: {}", without_the_line(&text, &error)))?;
         // An empty file is usually one that is being written.
-        let is_private =
-            tokens.public.is_empty() && tokens.public_series.is_empty() && !tokens.public_uids;
+        let public = [&tokens.public, &tokens.public_series, &tokens.public_pools];
+        let is_private = public.iter().all(|names| names.is_empty()) && !tokens.public_uids;
         if tokens.token.is_empty() && is_private {
             return Err(format!("{place}: it is empty; give it a [[token]]"));
         }
@@ -175,7 +184,14 @@ impl Access {
     pub(crate) fn new(is_open: bool, admin: Option<Secret>) -> Access {
         let admin = admin.map(|Secret(token)| {
             let all = vec![Pattern::Prefix(String::new())];
-            Grant { token, tags: all.clone(), series: all, admin: true, role: None }
+            Grant {
+                token,
+                tags: all.clone(),
+                series: all.clone(),
+                pools: all,
+                admin: true,
+                role: None,
+            }
         });
         let (sources, rules) = (Mutex::default(), RwLock::default());
         Access { is_open, sources, admin, rules }
@@ -204,6 +220,7 @@ impl Access {
         let mut rules = Rules {
             public: file.public.clone(),
             public_series: file.public_series.clone(),
+            public_pools: file.public_pools.clone(),
             public_uids: file.public_uids,
             ..Rules::default()
         };
@@ -213,8 +230,8 @@ impl Access {
         for (token, tag) in &*table {
             // tinyid treats a star as an ordinary character.
             let tags = vec![Pattern::Name(tag.clone())];
-            let (token, series) = (token.clone(), Vec::new());
-            rules.add(Grant { token, tags, series, admin: false, role: None });
+            let (token, series, pools) = (token.clone(), Vec::new(), Vec::new());
+            rules.add(Grant { token, tags, series, pools, admin: false, role: None });
         }
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = rules;
     }
@@ -253,6 +270,7 @@ impl Rules {
             Permission::Uids => self.public_uids,
             Permission::Tag(tag) => has(&self.public, tag),
             Permission::Series(series) => has(&self.public_series, series),
+            Permission::Pool(pool) => has(&self.public_pools, pool),
             Permission::Metrics | Permission::Admin => false,
         };
         if is_public {
@@ -278,6 +296,7 @@ impl Grant {
             Permission::Uids => self.role.is_none(),
             Permission::Tag(tag) => has(&self.tags, tag),
             Permission::Series(series) => has(&self.series, series),
+            Permission::Pool(pool) => has(&self.pools, pool),
             Permission::Metrics => self.admin || self.role == Some(Role::Metrics),
             Permission::Admin => self.admin,
         }
@@ -288,14 +307,16 @@ impl Grant {
         if let Some(problem) = token_problem(&self.token) {
             return Some(format!("its token {problem}"));
         }
-        let allows_ids = self.admin || !self.tags.is_empty() || !self.series.is_empty();
+        let names = [&self.tags, &self.series, &self.pools];
+        let allows_ids = self.admin || names.iter().any(|names| !names.is_empty());
         let problem = match self.role {
             None if !allows_ids => {
-                "it allows nothing; give it tags, series, admin = true or role = \"metrics\""
+                "it allows nothing; give it tags, series, pools, admin = true or role = \
+                 \"metrics\""
             }
             Some(Role::Metrics) if allows_ids => {
-                "its role is metrics, which reads /metrics and nothing else; take tags, series and \
-                 admin out, or the role"
+                "its role is metrics, which reads /metrics and nothing else; take tags, series, \
+                 pools and admin out, or the role"
             }
             _ => return None,
         };

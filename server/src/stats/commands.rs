@@ -54,7 +54,7 @@ impl AnswerKind {
 const COMMANDS: usize = Command::ALL.len() + 1;
 
 /// The commands that one thread has answered.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Commands {
     commands: [CommandCounters; COMMANDS],
     /// Of all commands: those of a pipeline are answered together.
@@ -65,6 +65,13 @@ pub(crate) struct Commands {
 struct CommandCounters {
     kinds: [Counter; AnswerKind::ALL.len()],
     failures: Counter,
+}
+
+impl Default for Commands {
+    fn default() -> Commands {
+        let commands = std::array::from_fn(|_| CommandCounters::default());
+        Commands { commands, times: Times::default() }
+    }
 }
 
 impl Commands {

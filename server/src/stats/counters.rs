@@ -17,6 +17,10 @@ pub(crate) struct Counters {
     /// Segments handed to clients, and the numbers in them.
     pub(crate) segments: Counter,
     pub(crate) numbers_in_segments: Counter,
+    /// Worker ids that were lent, renewed and returned.
+    pub(crate) worker_ids: Counter,
+    pub(crate) renewals: Counter,
+    pub(crate) returns: Counter,
     pub(crate) connections: Counter,
     /// Connections of the Redis protocol.
     pub(crate) resp_connections: Counter,

@@ -30,4 +30,5 @@ mod systemd;
 mod tinyid;
 mod tls;
 mod v1;
+mod workers;
 mod years;

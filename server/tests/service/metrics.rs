@@ -303,6 +303,9 @@ fn alerts_and_graphs_ask_for_metrics_that_there_are() {
     let json = "content-type: application/json";
     server.send("PUT", "/v1/series/customers", &[json], r#"{"pattern":"C-{n}"}"#);
     server.send("POST", "/v1/series/customers/numbers", &[json], "{}");
+    server.send("POST", "/v1/workers", &[json], r#"{"pool":"shop"}"#);
+    // The pools are looked for now and then.
+    server.wait_for("the pool", || metrics(&server).contains("uidring_pool_free_ids"));
     let mut there = names(&metrics(&server));
     // What there is with TLS alone, and with what is read again.
     let folder = folder();

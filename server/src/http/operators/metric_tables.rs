@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use uidring::lend::PoolCounts;
 use uidring::{PastStatus, Status};
 
 use crate::app::condition::Kind;
@@ -11,7 +12,7 @@ use crate::stats::counter::{Counter, float};
 use crate::stats::counters::Counters;
 
 pub(crate) type CounterOf = fn(&Counters) -> &Counter;
-pub(crate) const COUNTERS: [(&str, &str, CounterOf); 7] = [
+pub(crate) const COUNTERS: [(&str, &str, CounterOf); 10] = [
     ("uidring_http_connections_total", "Connections accepted.", |of| &of.connections),
     ("uidring_http_connections_refused_total", "Connections above the limit.", |of| {
         &of.turned_away
@@ -25,6 +26,21 @@ pub(crate) const COUNTERS: [(&str, &str, CounterOf); 7] = [
         &of.series_numbers
     }),
     ("uidring_given_segments_total", "Segments that went to clients.", |of| &of.segments),
+    ("uidring_lent_worker_ids_total", "Worker ids that were lent.", |of| &of.worker_ids),
+    ("uidring_lent_renewals_total", "Loans of worker ids that were renewed.", |of| &of.renewals),
+    ("uidring_lent_returns_total", "Worker ids that were returned.", |of| &of.returns),
+];
+
+pub(crate) type OfPool = fn(&PoolCounts) -> u64;
+/// As they were when the service last looked, for all that lend from the same database.
+pub(crate) const POOL_GAUGES: [(&str, &str, OfPool); 3] = [
+    ("uidring_pool_held_ids", "Worker ids of the pool that have a holder.", |of| of.held),
+    (
+        "uidring_pool_resting_ids",
+        "Worker ids of the pool that have none, and may not be lent yet.",
+        |of| of.resting,
+    ),
+    ("uidring_pool_free_ids", "Worker ids of the pool that may be lent.", |of| of.free),
 ];
 
 pub(crate) type OfUids<T> = fn(&Status) -> T;

@@ -11,6 +11,7 @@ use prometheus::proto::{
 };
 use prometheus::{TEXT_FORMAT, TextEncoder};
 use uidring::Status;
+use uidring::lend::{PoolCounts, PoolRecord};
 
 use crate::app::App;
 use crate::app::condition::Kind;
@@ -21,8 +22,8 @@ use crate::app::tags::{self, TagState};
 use crate::http::describe::Problems;
 use crate::http::operator_access::{AccessDenied, check_metrics};
 use crate::http::operators::metric_tables::{
-    COUNTERS, PAST_COUNTERS, PAST_GAUGES, SERIES_COUNTERS, SERIES_GAUGES, TAG_COUNTERS, TAG_GAUGES,
-    TAG_SUMS, UID_COUNTERS, UID_GAUGES, seconds_of,
+    COUNTERS, PAST_COUNTERS, PAST_GAUGES, POOL_GAUGES, SERIES_COUNTERS, SERIES_GAUGES,
+    TAG_COUNTERS, TAG_GAUGES, TAG_SUMS, UID_COUNTERS, UID_GAUGES, seconds_of,
 };
 use crate::process::{output, threads};
 use crate::routes::Route;
@@ -63,6 +64,7 @@ pub(crate) async fn metrics(
     families.loads(app);
     families.tags(tags);
     families.series(series);
+    families.pools(&app.loans.seen());
     Ok(match TextEncoder::new().encode_to_string(&families.0) {
         Ok(text) => ([(CONTENT_TYPE, TEXT_FORMAT)], text).into_response(),
         // Cannot happen: every metric family above has a metric.
@@ -351,6 +353,17 @@ impl Families {
         }
         for (name, help, value) in SERIES_COUNTERS {
             self.counters(name, help, &series, &|series| Some(float(value(series))));
+        }
+    }
+
+    fn pools(&mut self, pools: &[PoolRecord]) {
+        let pools: Vec<(Metric, PoolCounts)> = pools
+            .iter()
+            .take(MOST)
+            .map(|pool| (labelled(&[("pool", &pool.name)]), pool.counts))
+            .collect();
+        for (name, help, value) in POOL_GAUGES {
+            self.gauges(name, help, &pools, &|counts| Some(float(value(counts))));
         }
     }
 }

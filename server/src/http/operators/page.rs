@@ -212,6 +212,15 @@ fn facts(status: &Status) -> Markup {
                     }
                 }
             }
+            @for pool in &status.pools {
+                div {
+                    dt { "Worker ids of the pool " (visible(&pool.pool)) }
+                    dd class=[(pool.free == 0).then_some("problem")] {
+                        (grouped(pool.held)) " held · " (grouped(pool.resting)) " resting · "
+                        (grouped(pool.free)) " free"
+                    }
+                }
+            }
             div { dt { "Answers" } dd #answers { (answers(&status.answers)) } }
             @if let Some(end) = &status.process.certificate_ends {
                 div { dt { "Certificate" } dd #certificate { "until " (clock(end)) } }

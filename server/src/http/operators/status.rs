@@ -15,6 +15,7 @@ use crate::app::health::Health;
 use crate::app::supply::{self, Generators};
 use crate::app::tags;
 use crate::http::describe::Problems;
+use crate::http::loans::PoolRow;
 use crate::http::operator_access::{AccessDenied, check_admin};
 use crate::http::operators::series_line::SeriesLine;
 use crate::http::operators::tag_line::{TagLine, micros, seconds};
@@ -92,6 +93,9 @@ pub(crate) struct Status {
     pub(crate) series_count: usize,
     /// The series that this process has used. Failing ones come first, and there are 5,000 at most.
     pub(crate) series: Vec<SeriesLine>,
+    /// The pools of worker ids, as they were when the service last looked, once a client has lent
+    /// an id.
+    pub(crate) pools: Vec<PoolRow>,
     /// The newest first.
     pub(crate) events: Vec<Event>,
 }
@@ -174,6 +178,8 @@ pub(crate) struct Totals {
     pub(crate) numbers_in_segments: u64,
     /// Numbers of series.
     pub(crate) series_numbers: u64,
+    /// Worker ids that were lent.
+    pub(crate) worker_ids: u64,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -251,6 +257,7 @@ impl Status {
                 segments: sum(&app.counters, |of| &of.segments),
                 numbers_in_segments: sum(&app.counters, |of| &of.numbers_in_segments),
                 series_numbers: sum(&app.counters, |of| &of.series_numbers),
+                worker_ids: sum(&app.counters, |of| &of.worker_ids),
             },
             per_second: PerSecond {
                 uids: rates.iter().map(|rate| rate.uids).collect(),
@@ -266,6 +273,7 @@ impl Status {
             tags,
             series_count,
             series,
+            pools: app.loans.seen().into_iter().map(PoolRow::from).collect(),
             events: events.collect(),
         }
     }

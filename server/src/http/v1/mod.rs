@@ -5,6 +5,7 @@ mod series_rows;
 pub(crate) mod series_widening;
 pub(crate) mod tags;
 pub(crate) mod uids;
+pub(crate) mod workers;
 
 use axum::Json;
 use axum::extract::Path;
