@@ -163,40 +163,8 @@ impl Stopwatch {
     }
 }
 
-/// Measures elapsed time, also while the machine sleeps where the platform has a clock that does.
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
-))]
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SleepStopwatch(Duration);
-
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
-))]
-impl SleepStopwatch {
-    pub(crate) fn start() -> SleepStopwatch {
-        SleepStopwatch(since_boot())
-    }
-
-    pub(crate) fn elapsed(self) -> Duration {
-        since_boot().saturating_sub(self.0)
-    }
-}
-
-/// The time since the machine was started. That of `Instant` stands still while a Linux or a Mac
-/// sleeps.
 #[cfg(all(
-    any(target_os = "linux", target_os = "android", target_vendor = "apple"),
+    feature = "lend",
     any(
         feature = "etcd",
         feature = "mysql",
@@ -206,21 +174,10 @@ impl SleepStopwatch {
         feature = "zookeeper"
     )
 ))]
-fn since_boot() -> Duration {
-    use rustix::time::{ClockId, clock_gettime};
+pub(crate) use since_boot::SleepStopwatch;
 
-    #[cfg(target_vendor = "apple")]
-    let clock = ClockId::Monotonic;
-    #[cfg(not(target_vendor = "apple"))]
-    let clock = ClockId::Boottime;
-    let time = clock_gettime(clock);
-    let nanoseconds = u32::try_from(time.tv_nsec).unwrap_or(0);
-    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), nanoseconds)
-}
-
-/// The same by the clock of `Instant`, which counts sleep on Windows.
 #[cfg(all(
-    not(any(target_os = "linux", target_os = "android", target_vendor = "apple")),
+    feature = "lend",
     any(
         feature = "etcd",
         feature = "mysql",
@@ -230,8 +187,44 @@ fn since_boot() -> Duration {
         feature = "zookeeper"
     )
 ))]
-fn since_boot() -> Duration {
-    Duration::from_nanos(nanoseconds())
+mod since_boot {
+    use std::time::Duration;
+
+    /// Measures elapsed time, also while the machine sleeps where the platform has a clock that
+    /// does.
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) struct SleepStopwatch(Duration);
+
+    impl SleepStopwatch {
+        pub(crate) fn start() -> SleepStopwatch {
+            SleepStopwatch(since_boot())
+        }
+
+        pub(crate) fn elapsed(self) -> Duration {
+            since_boot().saturating_sub(self.0)
+        }
+    }
+
+    /// The time since the machine was started. That of `Instant` stands still while a Linux or a
+    /// Mac sleeps.
+    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+    fn since_boot() -> Duration {
+        use rustix::time::{ClockId, clock_gettime};
+
+        #[cfg(target_vendor = "apple")]
+        let clock = ClockId::Monotonic;
+        #[cfg(not(target_vendor = "apple"))]
+        let clock = ClockId::Boottime;
+        let time = clock_gettime(clock);
+        let nanoseconds = u32::try_from(time.tv_nsec).unwrap_or(0);
+        Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), nanoseconds)
+    }
+
+    /// The same by the clock of `Instant`, which counts sleep on Windows.
+    #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+    fn since_boot() -> Duration {
+        Duration::from_nanos(super::nanoseconds())
+    }
 }
 
 /// Whether a clock that was set can show `time`. Machines whose clock has no battery begin at 1970,

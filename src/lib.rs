@@ -42,7 +42,7 @@
 //! | a number that people see | a number of a series | `uidring::series` | `series` |
 //! | an id in an address | an opaque id, a masked UID | `uidring::masked` | `masked` |
 //! | worker ids, and where all this is kept | a [`Store`] | its address | that of the server |
-//! | a worker id for another generator | one that is lent | [`lend`] | that of the server |
+//! | a worker id for another generator | one that is lent | `uidring::lend` | `lend` |
 //! | worker ids without a store | a number of your own | [`registry::FixedWorker`] | |
 //! | ids in queries and JSON | the same types | [`integrations`] | that of the crate |
 //!
@@ -332,13 +332,16 @@ mod uid;
 
 pub mod clock;
 pub mod integrations;
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
+#[cfg(all(
+    feature = "lend",
+    any(
+        feature = "etcd",
+        feature = "mysql",
+        feature = "postgres",
+        feature = "redis",
+        feature = "sqlite",
+        feature = "zookeeper"
+    )
 ))]
 pub mod lend;
 #[cfg(feature = "masked")]

@@ -61,7 +61,6 @@ mod pool;
 mod renewal;
 mod request;
 mod rules;
-mod sha256;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod sql;
 mod status;

@@ -5,9 +5,8 @@ use std::time::SystemTime;
 
 use super::error::LendError;
 use super::metrics::{self, Labels};
-use super::request::{Grant, LoanRequest};
+use super::request::{Grant, LoanRequest, hash_of};
 use super::rules::{MOST_BITS, ms_of};
-use super::sha256;
 use super::store::{Loan, LoanStore, PoolCounts, PoolKey};
 use crate::sync::Arc;
 
@@ -99,7 +98,7 @@ impl WorkerPool {
     /// [`LendError::Lost`] when the lease has ended, the id was returned, or another has it;
     /// [`LendError::Storage`] when the store cannot be used.
     pub fn renew(&self, id: u64, secret: &str, clock: SystemTime) -> Result<(), LendError> {
-        self.store.renew(&self.key, id, &sha256::hex(secret), ms_of(clock))
+        self.store.renew(&self.key, id, &hash_of(secret), ms_of(clock))
     }
 
     /// Returns the `id` by the holder's `secret`, whose clock shows `clock`. It rests all the same
@@ -110,7 +109,7 @@ impl WorkerPool {
     /// [`LendError::Lost`] when another has the id; [`LendError::Storage`] when the store cannot be
     /// used.
     pub fn give_back(&self, id: u64, secret: &str, clock: SystemTime) -> Result<(), LendError> {
-        self.store.give_back(&self.key, id, &sha256::hex(secret), ms_of(clock))
+        self.store.give_back(&self.key, id, &hash_of(secret), ms_of(clock))
     }
 
     /// The last loan of each id that was ever lent, sorted by the id.

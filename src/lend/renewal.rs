@@ -331,7 +331,7 @@ impl Guard {
         }
         metrics::count_failure(&self.shared.pool.labels());
         self.tell(Duration::ZERO, reason);
-        self.lost();
+        tell_lost(self.shared.id());
     }
 
     /// When it is told that renewals fail: at two thirds of the time that was left.
@@ -357,7 +357,7 @@ impl Guard {
         while !lock(&shared.state).is_closing {
             let left = shared.time_left();
             if left.is_zero() {
-                self.lost();
+                tell_lost(self.shared.id());
                 break;
             }
             // An answer that comes now is not looked at: the program has been told to end.
@@ -366,15 +366,6 @@ impl Guard {
                 drop(wait_timeout(&shared.changed, state, left.min(LONGEST_SLEEP)));
             }
         }
-    }
-
-    fn lost(&self) {
-        event!(
-            error,
-            "worker_lost",
-            worker = self.shared.id(),
-            "the worker id is lost; lend another"
-        );
     }
 
     fn tell(&mut self, time_left: Duration, reason: String) {
@@ -389,4 +380,9 @@ impl Guard {
 
 fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg_attr(not(feature = "tracing"), allow(unused_variables, reason = "it is told by events"))]
+fn tell_lost(worker: u64) {
+    event!(error, "worker_lost", worker, "the worker id is lost; lend another");
 }

@@ -1,11 +1,12 @@
 //! What is asked for, and what is given.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::time::{Duration, SystemTime};
+
+use sha2::{Digest, Sha256};
 
 use super::error::LendError;
 use super::rules::{Ask, length_ms, ms_of};
-use super::sha256;
 use crate::backend::error::random_text;
 use crate::clock::{Clock, SystemClock};
 use crate::registry::this_host;
@@ -65,7 +66,7 @@ impl LoanRequest {
         let host: String =
             self.host.chars().filter(|character| !character.is_control()).take(255).collect();
         let ask = Ask {
-            holder: sha256::hex(&secret),
+            holder: hash_of(&secret),
             may_be_repeated: self.secret.is_some(),
             host: if host.is_empty() { "unknown".to_owned() } else { host },
             lease_ms,
@@ -96,6 +97,16 @@ impl fmt::Debug for LoanRequest {
 
 fn is_secret(text: &str) -> bool {
     (16..=128).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+/// What a store keeps of a secret: SHA-256, in hexadecimal. So nobody who reads the table can renew
+/// or return the loan of another.
+pub(super) fn hash_of(secret: &str) -> String {
+    let mut text = String::with_capacity(64);
+    for byte in Sha256::digest(secret) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 fn random_secret() -> Result<String, LendError> {

@@ -51,13 +51,16 @@ pub use sql::{MySqlRegistry, UidGeneratorRegistry};
     feature = "zookeeper"
 ))]
 pub(crate) use assignment::Config;
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
+#[cfg(all(
+    feature = "lend",
+    any(
+        feature = "etcd",
+        feature = "mysql",
+        feature = "postgres",
+        feature = "redis",
+        feature = "sqlite",
+        feature = "zookeeper"
+    )
 ))]
 pub(crate) use host::this_host;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]

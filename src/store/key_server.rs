@@ -10,6 +10,7 @@ use super::options::{RegistryOptions, Table};
 use crate::backend::error::Error;
 use crate::backend::keys::KeyStore;
 use crate::backend::storage_error::StorageError;
+#[cfg(feature = "lend")]
 use crate::lend::{KeyLoans, LendError, LoanStore};
 use crate::registry::{KeyRegistry, RegistryError};
 use crate::segment::{KeySegments, SegmentAdmin, SegmentError, TinyIdToken};
@@ -24,6 +25,7 @@ struct Server<K> {
     /// Clones of these know what the others have seen of the store.
     registry: KeyRegistry<K>,
     segments: KeySegments<K>,
+    #[cfg(feature = "lend")]
     loans: KeyLoans<K>,
     cosid: Option<CosId>,
 }
@@ -49,9 +51,18 @@ pub(super) fn open<K: KeyStore>(
     let (registry, mut segments) = (KeyRegistry::on(store.clone()), KeySegments::on(store.clone()));
     // Each knows what the other has seen of the keys, and makes none anew that were lost.
     segments.client = registry.client.clone();
+    #[cfg(feature = "lend")]
     let loans = KeyLoans::on(registry.client.clone());
     let cosid = cosid(&store);
-    Ok(Arc::new(Server { scheme, store, registry, segments, loans, cosid }))
+    Ok(Arc::new(Server {
+        scheme,
+        store,
+        registry,
+        segments,
+        #[cfg(feature = "lend")]
+        loans,
+        cosid,
+    }))
 }
 
 impl<K: KeyStore> Backend for Server<K> {
@@ -99,6 +110,7 @@ impl<K: KeyStore> Backend for Server<K> {
         Ok(Arc::new(segments))
     }
 
+    #[cfg(feature = "lend")]
     fn loans(&self, calls: Calls) -> Result<Arc<dyn LoanStore>, LendError> {
         let mut loans = self.loans.clone();
         if let Some(timeout) = calls.timeout {

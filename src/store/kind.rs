@@ -9,13 +9,16 @@ use super::error::StoreError;
 use super::options::{RegistryOptions, Table};
 #[cfg(feature = "series")]
 use crate::backend::storage_error::StorageError;
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
+#[cfg(all(
+    feature = "lend",
+    any(
+        feature = "etcd",
+        feature = "mysql",
+        feature = "postgres",
+        feature = "redis",
+        feature = "sqlite",
+        feature = "zookeeper"
+    )
 ))]
 use crate::lend::{LendError, LoanStore};
 use crate::registry::{RegistryAdmin, RegistryError};
@@ -76,13 +79,16 @@ pub(super) trait Backend: Debug + Send + Sync {
     fn segments(&self, table: Table, calls: Calls) -> Result<Arc<dyn SegmentAdmin>, SegmentError>;
 
     /// Pools of worker ids that are lent.
-    #[cfg(any(
-        feature = "etcd",
-        feature = "mysql",
-        feature = "postgres",
-        feature = "redis",
-        feature = "sqlite",
-        feature = "zookeeper"
+    #[cfg(all(
+        feature = "lend",
+        any(
+            feature = "etcd",
+            feature = "mysql",
+            feature = "postgres",
+            feature = "redis",
+            feature = "sqlite",
+            feature = "zookeeper"
+        )
     ))]
     fn loans(&self, calls: Calls) -> Result<Arc<dyn LoanStore>, LendError>;
 

@@ -93,13 +93,16 @@ use address::{Address, is_on_network};
 use kind::{Backend, Calls, Kind, Open};
 
 use crate::backend::storage_error::other_store;
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
+#[cfg(all(
+    feature = "lend",
+    any(
+        feature = "etcd",
+        feature = "mysql",
+        feature = "postgres",
+        feature = "redis",
+        feature = "sqlite",
+        feature = "zookeeper"
+    )
 ))]
 use crate::lend::{LendError, PoolRecord, WorkerPool};
 #[cfg(feature = "zookeeper")]
@@ -414,13 +417,16 @@ impl Store {
     ///
     /// [`LendError::Name`] and [`LendError::Bits`] when there can be no such pool;
     /// [`LendError::Storage`] when the file cannot be read or made. A server is asked nothing yet.
-    #[cfg(any(
-        feature = "etcd",
-        feature = "mysql",
-        feature = "postgres",
-        feature = "redis",
-        feature = "sqlite",
-        feature = "zookeeper"
+    #[cfg(all(
+        feature = "lend",
+        any(
+            feature = "etcd",
+            feature = "mysql",
+            feature = "postgres",
+            feature = "redis",
+            feature = "sqlite",
+            feature = "zookeeper"
+        )
     ))]
     pub fn worker_pool(&self, name: &str, bits: u32) -> Result<WorkerPool, LendError> {
         WorkerPool::on(self.backend.loans(self.calls)?, name, bits)
@@ -432,13 +438,16 @@ impl Store {
     /// # Errors
     ///
     /// [`LendError::Storage`] when the store cannot be used.
-    #[cfg(any(
-        feature = "etcd",
-        feature = "mysql",
-        feature = "postgres",
-        feature = "redis",
-        feature = "sqlite",
-        feature = "zookeeper"
+    #[cfg(all(
+        feature = "lend",
+        any(
+            feature = "etcd",
+            feature = "mysql",
+            feature = "postgres",
+            feature = "redis",
+            feature = "sqlite",
+            feature = "zookeeper"
+        )
     ))]
     pub fn worker_pools(&self) -> Result<Vec<PoolRecord>, LendError> {
         self.backend.loans(self.calls)?.pools()

@@ -10,6 +10,7 @@ use super::sql_tables::SqlTables;
 use crate::backend::sql::Error;
 #[cfg(feature = "series")]
 use crate::backend::storage_error::StorageError;
+#[cfg(feature = "lend")]
 use crate::lend::{LendError, LoanStore};
 use crate::registry::{RegistryError, RegistryTables, SqlRegistry};
 use crate::segment::{SegmentAdmin, SegmentError, SegmentTables, TinyIdToken};
@@ -79,6 +80,7 @@ impl<D: RegistryTables + SegmentTables> Backend for Server<D> {
         self.tables.segments(table, calls)
     }
 
+    #[cfg(feature = "lend")]
     fn loans(&self, calls: Calls) -> Result<Arc<dyn LoanStore>, LendError> {
         Ok(Arc::new(self.tables.loans(calls)))
     }

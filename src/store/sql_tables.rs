@@ -4,6 +4,7 @@ use super::kind::Calls;
 use super::open_errors::no_cosid;
 use super::options::{RegistryOptions, Table};
 use crate::backend::sql::Client;
+#[cfg(feature = "lend")]
 use crate::lend::SqlLoans;
 use crate::registry::{RegistryError, RegistryTables, SqlRegistry};
 use crate::segment::{
@@ -22,6 +23,7 @@ pub(super) struct SqlTables<D> {
     uidring: SqlSegments<D>,
     leaf: SqlSegments<D, Leaf>,
     tinyid: SqlSegments<D, TinyId>,
+    #[cfg(feature = "lend")]
     loans: SqlLoans<D>,
     #[cfg(feature = "series")]
     series: SqlSeries<D>,
@@ -32,6 +34,7 @@ impl<D: RegistryTables + SegmentTables> SqlTables<D> {
         let client = Client::new(database);
         let uidring = SqlSegments::on(client.clone());
         let (leaf, tinyid) = (uidring.clone().leaf(), uidring.clone().tinyid());
+        #[cfg(feature = "lend")]
         let loans = SqlLoans::on(client.clone());
         #[cfg(feature = "series")]
         let series = SqlSeries::on(client.clone());
@@ -40,6 +43,7 @@ impl<D: RegistryTables + SegmentTables> SqlTables<D> {
             uidring,
             leaf,
             tinyid,
+            #[cfg(feature = "lend")]
             loans,
             #[cfg(feature = "series")]
             series,
@@ -69,6 +73,7 @@ impl<D: RegistryTables + SegmentTables> SqlTables<D> {
     }
 
     /// The pools of worker ids that are lent.
+    #[cfg(feature = "lend")]
     pub(super) fn loans(&self, calls: Calls) -> SqlLoans<D> {
         let mut loans = self.loans.clone();
         set(&mut loans.client, calls);

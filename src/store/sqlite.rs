@@ -22,6 +22,7 @@ mod built_in {
     use crate::backend::storage_error;
     #[cfg(feature = "series")]
     use crate::backend::storage_error::StorageError;
+    #[cfg(feature = "lend")]
     use crate::lend::{LendError, LoanStore};
     use crate::registry::RegistryError;
     use crate::segment::{SegmentAdmin, SegmentError, TinyIdToken};
@@ -115,6 +116,7 @@ mod built_in {
             Ok(source)
         }
 
+        #[cfg(feature = "lend")]
         fn loans(&self, calls: Calls) -> Result<Arc<dyn LoanStore>, LendError> {
             let loans = self.tables.loans(calls);
             if calls.may_create {
