@@ -2,7 +2,6 @@
 //! `verify/stores/run` chooses the tests of a store by such words.
 
 use std::fs;
-use std::path::Path;
 
 use super::documents::{root, tracked};
 
@@ -49,14 +48,13 @@ fn nameless(file: &str, source: &str) -> Vec<String> {
 #[test]
 fn a_test_that_needs_one_store_tells_it_by_its_name() {
     let (mut files, mut found) = (0, Vec::new());
-    let is_program = |path: &&String| {
-        path.ends_with(".rs") && PROGRAMS.iter().any(|folder| path.starts_with(folder))
-    };
     let paths = tracked("");
-    for path in paths.iter().filter(is_program) {
+    let in_program = |path: &&String| PROGRAMS.iter().any(|folder| path.starts_with(folder));
+    for path in paths.iter().filter(in_program) {
+        let Some((start, "rs")) = path.rsplit_once('.') else { continue };
         let source = fs::read_to_string(root().join(path)).unwrap();
         // A program's own file is no module of it.
-        let file = Path::new(path).file_stem().unwrap().to_str().unwrap();
+        let file = start.rsplit_once('/').map_or(start, |(_, file)| file);
         let file = if path.starts_with("server/tests/") { "" } else { file };
         files += 1;
         found.extend(nameless(file, &source).into_iter().map(|name| format!("{path}: {name}")));
