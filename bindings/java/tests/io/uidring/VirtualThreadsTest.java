@@ -8,11 +8,14 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -249,5 +252,26 @@ final class VirtualThreadsTest {
         // Threads that nothing needs end, so that a class loader can go.
         Support.collectUntil("no thread", () -> Thread.getAllStackTraces().keySet().stream()
                 .noneMatch(thread -> thread.getName().matches("uidring-(waits|calls)")));
+    }
+
+    /** Each on a thread of the platform, as a further worker id may be needed. */
+    @Test
+    void idsOfThePastAreTaken() throws Exception {
+        Instant time = Instant.parse("2026-05-28T20:26:40Z");
+        Queue<Long> taken = new ConcurrentLinkedQueue<>();
+        try (PastGenerator past =
+                PastGenerator.open(folder.resolve("uidring.db").toString(), "layout=30,20,3")) {
+            List<Thread> threads = new ArrayList<>();
+            for (int i = 0; i < MANY; i++) {
+                threads.add(start(() -> {
+                    taken.add(past.takeAt(time));
+                    taken.add(past.takeTimes(List.of(time))[0]);
+                }));
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+        }
+        assertEquals(2 * MANY, Set.copyOf(taken).size());
     }
 }
