@@ -393,7 +393,7 @@ static void series_give_numbers_that_people_see(void) {
           UIDRING_INVALID_ARGUMENT, "taken is null");
     FAILS(uidring_series_next(series, "shops", "s7", NULL, some, 0, &taken),
           UIDRING_INVALID_ARGUMENT, "1 to 1000000");
-    const char *const yearly[] = {"restart", "year", NULL};
+    const char *const yearly[] = {"restart=year", NULL};
     WORKS(uidring_series_create(series, "bills", "{yy}{MM}-{n:4}", yearly));
     WORKS(uidring_series_next(series, "bills", NULL, "2026-11-24", &one, 1, NULL));
     CHECK(strcmp(one.period, "2026") == 0 && strcmp(one.shown, "2026-11") == 0);
@@ -584,6 +584,14 @@ static void past_of_a_fork(void) {
     a_forked_process_has_no_past(address);
 }
 
+static void lent_worker_ids(void) {
+    a_worker_id_is_lent_until_it_is_closed(address);
+}
+
+static void lost_worker_ids(void) {
+    a_loss_is_told_ahead_of_the_end(address);
+}
+
 static const char *folder;
 
 static void transactions(void) {
@@ -609,6 +617,8 @@ int main(int argc, char **argv) {
         past_times,
         no_past_times,
         past_of_a_fork,
+        lent_worker_ids,
+        lost_worker_ids,
         the_status_is_json_that_fits_the_buffer,
         tags_give_dense_numbers,
         a_tag_is_found_again_by_its_name,
