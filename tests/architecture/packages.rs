@@ -33,7 +33,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
         folder: "",
         modules: &[
             "error", "events", "source", "options", "status", "files", "store", "numbers",
-            "counting", "series", "uids", "past", "masked", "lib",
+            "counting", "series", "uids", "past", "lend", "masked", "lib",
         ],
     },
     ModuleOrder {
@@ -49,6 +49,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
             "events",
             "generator",
             "past",
+            "lend",
             "masked",
             "segments",
             "series",
@@ -97,6 +98,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
             "segments",
             "uids",
             "past",
+            "lend",
             "lib",
         ],
     },

@@ -171,6 +171,41 @@ typedef struct {
 } uidring_parts;
 
 /**
+ * A worker id that is about to be lost.
+ */
+typedef struct {
+  /**
+   * The worker id.
+   */
+  uint64_t worker_id;
+  /**
+   * For how many milliseconds it may still be used; 0 if not any more.
+   */
+  uint64_t left_ms;
+  /**
+   * A line for people, with the reason.
+   */
+  char text[1000];
+} uidring_loss;
+
+/**
+ * Is told, once, that a worker id is about to be lost: by `left_ms` the generator must have made
+ * its last id. It runs on a thread of the library, gets the `data` of `uidring_worker_lend`, and
+ * must not jump out.
+ */
+typedef void (*uidring_on_loss)(const uidring_loss *loss, void *data);
+
+/**
+ * A worker id that is lent to a generator of another's. Any thread may use it. All zero is none.
+ */
+typedef struct {
+  /**
+   * What stands for it. Do not change it.
+   */
+  uint64_t id;
+} uidring_worker;
+
+/**
  * Masks ids as numbers. Any thread may use it. All zero is none.
  */
 typedef struct {
@@ -387,6 +422,58 @@ uidring_code uidring_status(uidring_generator generator,
  * worker id was not given back in time, and all takes have ended even so.
  */
 uidring_code uidring_close(uidring_generator generator);
+
+/**
+ * Lends an id of the pool `pool` of the store at `address`, for a generator of another's that
+ * needs a worker, machine or node number. The ids of the pool have `bits` bits, 1 to 22, of which
+ * 0 is never lent. It is renewed until it is closed. Options are "lease=10m", "rest=10m", which is
+ * the largest difference between clocks, "host=NAME" for the list of loans, and "timeout=5s".
+ * `on_loss` may be null.
+ *
+ * `address` and `pool` are texts that end with a zero byte, `options` is as `uidring_open` takes
+ * it, and `worker` can be written to. Until the close has returned, `on_loss` may be called with
+ * `data` on any thread.
+ */
+UIDRING_MUST_USE
+uidring_code uidring_worker_lend(const char *address,
+                                 const char *pool,
+                                 uint32_t bits,
+                                 const char *const *options,
+                                 uidring_on_loss on_loss,
+                                 void *data,
+                                 uidring_worker *worker);
+
+/**
+ * Writes the worker id: 1 to 2^bits - 1. Where it fails, it writes 0, which is none.
+ *
+ * `id` can be written to.
+ */
+UIDRING_MUST_USE uidring_code uidring_worker_id(uidring_worker worker, uint64_t *id);
+
+/**
+ * Writes 1 if ids may be made with it now, else 0, as in a forked process. It asks no store, so a
+ * generator may ask before each id.
+ *
+ * `is_held` can be written to.
+ */
+UIDRING_MUST_USE uidring_code uidring_worker_is_held(uidring_worker worker, int *is_held);
+
+/**
+ * Writes the state of the loan to `buffer`, as `uidring_status` does: `state` is "held" or "lost".
+ *
+ * As `uidring_status`.
+ */
+UIDRING_MUST_USE
+uidring_code uidring_worker_status(uidring_worker worker,
+                                   char *buffer,
+                                   size_t size,
+                                   size_t *length);
+
+/**
+ * Returns the worker id. Make no more ids with it before. A second close succeeds. If it fails,
+ * the id was lost before, or is held until its lease ends.
+ */
+uidring_code uidring_worker_close(uidring_worker worker);
 
 /**
  * Masks ids with `keys`: 64 hexadecimal digits, as `openssl rand -hex 32` prints them, or the text

@@ -14,5 +14,5 @@ mod last_error;
 mod sigpipe;
 mod texts;
 
-pub use calls::{events, generator, masked, past, segments, series};
+pub use calls::{events, generator, lend, masked, past, segments, series};
 pub use last_error::{uidring_code, uidring_last_error, uidring_version};

@@ -5,6 +5,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use uidring::lend::LendError;
 use uidring::segment::{self, SegmentError};
 use uidring::series::SeriesError;
 use uidring::store::StoreError;
@@ -173,6 +174,20 @@ fn kind_at(error: &TakeAtError) -> Kind {
         | TakeAtError::AfterEnd { .. } => Kind::InvalidArgument,
         TakeAtError::Forked => Kind::Forked,
         _ => kind_of(error.is_transient()),
+    }
+}
+
+impl From<LendError> for Error {
+    fn from(error: LendError) -> Error {
+        let kind = match error {
+            LendError::Storage(_) => kind_of(error.is_transient()),
+            LendError::Full { .. } | LendError::ClockBehind { .. } | LendError::Spawn(_) => {
+                Kind::Unavailable
+            }
+            LendError::Lost { .. } => Kind::Refused,
+            _ => Kind::InvalidArgument,
+        };
+        Error::of(&error, kind)
     }
 }
 

@@ -9,6 +9,7 @@ mod counting;
 mod error;
 pub mod events;
 mod files;
+mod lend;
 mod masked;
 mod numbers;
 mod options;
@@ -21,6 +22,7 @@ mod uids;
 
 pub use counting::{AskError, Asking, Counting, Places, Reading, Rows, Statement, Step};
 pub use error::{Error, Kind, guarded};
+pub use lend::{LentId, Loss};
 pub use masked::{MaskedIds, OpaqueIds};
 pub use numbers::{Numbers, TagNumbers};
 pub use options::{OptionList, option_example, options_of};

@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use uidring::lend::LentStatus;
 use uidring::segment::SegmentStatus;
 use uidring::series::{SeriesError, SeriesStatus};
 use uidring::{PastStatus, Status, TakeError};
@@ -57,6 +58,18 @@ pub(crate) fn past(status: &PastStatus, obstacle: Option<&Error>, layout: &str) 
         "workers": status.workers,
         "taken": status.taken,
         "ticks": status.ticks,
+    })
+    .to_string()
+}
+
+pub(crate) fn lent(status: &LentStatus) -> String {
+    json!({
+        "state": if status.is_held { "held" } else { "lost" },
+        "id": status.id,
+        "time_left_ms": ms(status.time_left),
+        "renewals": status.renewals,
+        "failed_renewals": status.failed_renewals,
+        "last_error": status.last_error,
     })
     .to_string()
 }

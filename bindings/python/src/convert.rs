@@ -117,6 +117,13 @@ pub fn coroutine<'py>(
     ending::call(py, || py.import(interned!(py, "uidring._async")?)?.getattr(name), arguments)
 }
 
+/// Has `on_loss` called when `worker` is about to be lost.
+pub fn tell_loss(worker: &Bound<'_, PyAny>, on_loss: &Bound<'_, PyAny>) -> PyResult<()> {
+    static START: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    call(worker.py(), &START, ("uidring._lend", "start"), (worker, on_loss))?;
+    Ok(())
+}
+
 /// Has events told to Python's log from now on.
 pub fn tell_events(py: Python<'_>) -> PyResult<()> {
     static START: PyOnceLock<Py<PyAny>> = PyOnceLock::new();

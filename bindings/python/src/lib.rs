@@ -17,6 +17,7 @@ mod ending;
 mod errors;
 mod events;
 mod handle;
+mod lend;
 mod masked;
 mod numbers;
 mod past;
@@ -60,6 +61,7 @@ fn _uidring(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<uids::UidGenerator>()?;
     module.add_class::<past::PastGenerator>()?;
+    module.add_class::<lend::WorkerId>()?;
     module.add_class::<segments::Segments>()?;
     module.add_class::<segments::Tag>()?;
     module.add_class::<series::Series>()?;

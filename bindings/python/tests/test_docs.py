@@ -27,6 +27,7 @@ CLASSES = [
     uidring.Series,
     uidring.Tag,
     uidring.UidGenerator,
+    uidring.WorkerId,
 ]
 
 

@@ -2,6 +2,7 @@
 
 pub mod events;
 pub mod generator;
+pub mod lend;
 pub mod masked;
 pub mod past;
 pub mod segments;

@@ -27,6 +27,10 @@ void ids_of_the_past_have_their_times(const char *address);
 void times_without_an_id_are_told(const char *address);
 void a_forked_process_has_no_past(const char *address);
 
+/* In lend.c. `address` is the path of a file. */
+void a_worker_id_is_lent_until_it_is_closed(const char *address);
+void a_loss_is_told_ahead_of_the_end(const char *address);
+
 /* In transactions.c. `folder` is one for files. */
 void numbers_are_counted_in_a_transaction(const char *folder);
 

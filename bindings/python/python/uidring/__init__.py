@@ -34,15 +34,17 @@ from ._uidring import (
     Series,
     Tag,
     UidGenerator,
+    WorkerId,
     __version__,
 )
-from ._values import Parts, SeriesNumber
+from ._values import Loss, Parts, SeriesNumber
 
 __all__ = [
     "ClosedError",
     "ForkedError",
     "InternalError",
     "InvalidArgumentError",
+    "Loss",
     "Masked",
     "Opaque",
     "Parts",
@@ -55,6 +57,7 @@ __all__ = [
     "UidGenerator",
     "UidringError",
     "UnavailableError",
+    "WorkerId",
     "__version__",
     "is_transient",
 ]

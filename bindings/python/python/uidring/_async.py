@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import threading
 from datetime import date, datetime
-from typing import Iterable, List, Optional, Union
+from typing import Any, Dict, Iterable, List, Optional, Tuple, Union
 
-from ._uidring import PastGenerator, Segments, Series, Tag, UidGenerator
+from ._uidring import PastGenerator, Segments, Series, Tag, UidGenerator, WorkerId
 from ._values import SeriesNumber
 
 
@@ -44,3 +44,7 @@ async def next_of(
 
 async def take_times(past: PastGenerator, times: Iterable[datetime]) -> List[int]:
     return await asyncio.to_thread(past.take_times, list(times))
+
+
+async def lend(arguments: Tuple[Any, ...], options: Optional[Dict[str, Any]]) -> WorkerId:
+    return await asyncio.to_thread(WorkerId.lend, *arguments, **(options or {}))

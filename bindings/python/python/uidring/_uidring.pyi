@@ -4,17 +4,18 @@ from datetime import date as Date
 from datetime import datetime, timedelta
 from os import PathLike
 from types import TracebackType
-from typing import Any, Dict, Iterable, List, Optional, Tuple, Type, TypedDict, Union
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple, Type, TypedDict, Union
 from typing import final, type_check_only
 
 from typing_extensions import Buffer, Self, Unpack
 
-from ._values import Parts, SeriesNumber
+from ._values import Loss, Parts, SeriesNumber
 
 __all__ = [
     "__version__",
     "UidGenerator",
     "PastGenerator",
+    "WorkerId",
     "Segments",
     "Tag",
     "Series",
@@ -86,6 +87,12 @@ class _NewSeriesOptions(TypedDict, total=False):
     step: _Number
     first: _Number
 
+class _LoanOptions(TypedDict, total=False):
+    lease: _Length
+    rest: _Length
+    host: _Text
+    timeout: _Length
+
 __version__: str
 
 @type_check_only
@@ -134,6 +141,26 @@ class PastGenerator(_Closes):
     @property
     def worker_id(self) -> int: ...
     def status(self) -> Dict[str, Any]: ...
+
+@final
+class WorkerId(_Closes):
+    @staticmethod
+    def lend(
+        address: _Address,
+        pool: str,
+        bits: int,
+        *,
+        on_loss: Optional[Callable[[Loss], object]] = None,
+        **options: Unpack[_LoanOptions],
+    ) -> WorkerId: ...
+    @staticmethod
+    def lend_async(*arguments: Any, **options: Any) -> Coroutine[Any, Any, WorkerId]: ...
+    @property
+    def id(self) -> int: ...
+    @property
+    def is_held(self) -> bool: ...
+    def status(self) -> Dict[str, Any]: ...
+    def _wait_for_loss(self) -> Optional[Tuple[int, int, str]]: ...
 
 @final
 class Segments(_Closes):

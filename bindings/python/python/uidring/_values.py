@@ -7,7 +7,7 @@ from typing import NamedTuple, Optional
 
 from ._errors import InvalidArgumentError
 
-__all__ = ["Parts", "SeriesNumber"]
+__all__ = ["Loss", "Parts", "SeriesNumber"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
@@ -21,6 +21,20 @@ class Parts(NamedTuple):
     worker: int
     #: The number within the tick.
     sequence: int
+
+
+class Loss(NamedTuple):
+    """A worker id that is about to be lost. As `str` it is a line for people."""
+
+    #: The worker id.
+    worker_id: int
+    #: How long it may still be used; zero if not any more.
+    time_left: timedelta
+    #: A line for people, with the reason.
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class SeriesNumber(NamedTuple):
@@ -41,7 +55,7 @@ class SeriesNumber(NamedTuple):
         return self.text
 
 
-Parts.__module__ = SeriesNumber.__module__ = "uidring"
+Loss.__module__ = Parts.__module__ = SeriesNumber.__module__ = "uidring"
 
 
 def parts(unix_ms: int, worker: int, sequence: int) -> Parts:
