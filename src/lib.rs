@@ -188,6 +188,21 @@
 //! | `filler_panicked` | error | | mend the clock or registry that the program gave |
 //! | `stale_blocks_dropped` | debug | `blocks` | nothing: nobody wanted these UIDs |
 //!
+//! A lent worker id tells these, with the field `pool` where it is lent. `metrics` has the gauges
+//! `uidring_pool_held_workers`, `uidring_pool_resting_workers` and `uidring_pool_free_workers`, as
+//! of the last [`counts`](lend::WorkerPool::counts), and the counter
+//! `uidring_pool_renewal_failures_total`, each with the labels `pool` and `store`.
+//!
+//! | name | level | fields | what to do |
+//! |---|---|---|---|
+//! | `worker_lent` | info | `worker`, `pool`, `store` | nothing |
+//! | `worker_renewed` | debug | `worker` | nothing |
+//! | `worker_not_renewed` | warn | `worker`, `left`, `error` | see that the store runs |
+//! | `worker_about_to_be_lost` | error | `worker`, `left`, `error` | the same, within `left` |
+//! | `worker_lost` | error | `worker` | start the process anew, which lends another |
+//! | `worker_returned` | info | `worker` | nothing |
+//! | `worker_not_returned` | warn | `worker`, `error` | nothing: its lease ends by itself |
+//!
 //! [`Segments`](segment::Segments) tell the state of their source and of each tag in the same way.
 //! The field `source` is the [name](segment::SegmentSource::name) of the source, with a number
 //! behind it while another `Segments` of this process has that name. A tag tells its troubles once

@@ -2,6 +2,8 @@
 //!
 //! `pools/shop` has the width of the pool "shop" and the largest id that was ever lent, and
 //! `loans-shop/7` the last loan of its id 7.
+//!
+//! etcd tells whole seconds alone: a rest may be so much shorter there, and is a second at least.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -67,8 +69,9 @@ impl<K: KeyStore> KeyLoans<K> {
     }
 
     /// Refuses another store than the one that this process knows, or an old copy.
-    fn check_identity(&self, key: &PoolKey, found: Option<Pool>) -> Result<(), Error> {
-        let Some(seen) = lock(&self.seen).get(&key.name).copied() else { return Ok(()) };
+    /// `seen` is what it knew before the transaction began.
+    fn check_identity(key: &PoolKey, seen: Option<Pool>, found: Option<Pool>) -> Result<(), Error> {
+        let Some(seen) = seen else { return Ok(()) };
         let is_same =
             found.is_some_and(|pool| pool.created == seen.created && pool.last_id >= seen.last_id);
         if is_same {
@@ -91,6 +94,7 @@ impl<K: KeyStore> KeyLoans<K> {
         id: u64,
         change: impl Fn(&LoanRow, i64) -> Option<LoanRow> + Sync,
     ) -> Result<(), LendError> {
+        let seen = lock(&self.seen).get(&pool.name).copied();
         let key = loan_key(pool, id);
         let call = Call { doing, keys: &[&key], ..READ };
         self.client.transact(&call, |transaction| {
@@ -100,7 +104,7 @@ impl<K: KeyStore> KeyLoans<K> {
             let changed = found.and_then(|loan| Some((change(&loan, now)?, loan)));
             let Some((changed, loan)) = changed else {
                 let found = find_pool(transaction, pool)?;
-                self.check_identity(pool, found)?;
+                Self::check_identity(pool, seen, found)?;
                 return Err(Fault::Refused(LendError::Lost { id }));
             };
             if changed != loan {
@@ -112,13 +116,13 @@ impl<K: KeyStore> KeyLoans<K> {
 
     /// Lends an id. Returns it, and what the store's pool is then.
     fn lend(
-        &self,
         transaction: &mut Transaction<'_>,
         key: &PoolKey,
+        seen: Option<Pool>,
         ask: &Ask,
     ) -> Result<(u64, Pool), Fault> {
         let found = find_pool(transaction, key)?;
-        self.check_identity(key, found)?;
+        Self::check_identity(key, seen, found)?;
         let now = transaction.now()?;
         let pool = found.unwrap_or(Pool { bits: key.bits, last_id: 0, created: now });
         check_width(key, Some(pool))?;
@@ -136,7 +140,8 @@ impl<K: KeyStore> KeyLoans<K> {
             let id = pool.last_id + 1;
             let pool = Pool { last_id: id, ..pool };
             let path = loan_key(key, id);
-            if transaction.read(&path)?.is_some() {
+            // Others may have lent it since the pool was read. Then this is run again.
+            if transaction.read(&path)?.is_some() && transaction.is_as_read(&pool_key(key))? {
                 return Err(Fault::Database(Error::problem(format!(
                     "its key {} says that {} is the largest worker id ever lent, and there is a \
                      loan of {id}; put back what was there",
@@ -185,8 +190,9 @@ impl<K: KeyStore> LoanStore for KeyLoans<K> {
     fn grant(&self, key: &PoolKey, ask: &Ask) -> Result<u64, LendError> {
         let path = &*pool_key(key);
         let call = Call { doing: "lend a worker id of", keys: &[path], ..READ };
+        let seen = lock(&self.seen).get(&key.name).copied();
         let (id, pool) =
-            self.client.transact(&call, |transaction| self.lend(transaction, key, ask))?;
+            self.client.transact(&call, |transaction| Self::lend(transaction, key, seen, ask))?;
         let mut seen = lock(&self.seen);
         let known = seen.entry(key.name.clone()).or_insert(pool);
         known.last_id = known.last_id.max(pool.last_id);

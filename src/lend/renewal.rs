@@ -9,7 +9,7 @@
 //! ```
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::error::LendError;
 use super::metrics;
@@ -39,6 +39,8 @@ pub struct Shared {
     since: SleepStopwatch,
     /// The lease's end, in nanoseconds; 0 where the id is lost, or returned, or the parent's.
     until: AtomicU64,
+    /// The most that the clock has shown, and when that was.
+    shown: Mutex<(Duration, SystemTime)>,
     /// Whether this is a child of the process that has the loan.
     is_abandoned: AtomicBool,
     state: Mutex<State>,
@@ -58,13 +60,15 @@ struct State {
 }
 
 impl Shared {
-    pub fn new(pool: WorkerPool, grant: Grant, since: SleepStopwatch) -> Shared {
+    /// The clock has shown `told` when the id was asked for.
+    pub fn new(pool: WorkerPool, grant: Grant, since: SleepStopwatch, told: SystemTime) -> Shared {
         let until = AtomicU64::new(nanoseconds(grant.lease));
         Shared {
             pool,
             grant,
             since,
             until,
+            shown: Mutex::new((Duration::ZERO, told)),
             is_abandoned: AtomicBool::new(false),
             state: Mutex::default(),
             changed: Condvar::new(),
@@ -73,6 +77,17 @@ impl Shared {
 
     pub fn id(&self) -> u64 {
         self.grant.id
+    }
+
+    /// The most that the clock has shown: what it shows, or what it must have shown if it has gone
+    /// back.
+    fn shown(&self) -> SystemTime {
+        let (now, clock) = (self.since.elapsed(), SystemClock.now());
+        let mut shown = lock(&self.shown);
+        let (at, told) = *shown;
+        let most = told.checked_add(now.saturating_sub(at)).map_or(clock, |must| must.max(clock));
+        *shown = (now, most);
+        most
     }
 
     fn until(&self) -> Duration {
@@ -120,7 +135,7 @@ impl Shared {
         thread::Builder::new().name("uidring-renewal".to_owned()).spawn(move || {
             let asked = shared.since.elapsed();
             let Grant { id, secret, .. } = &shared.grant;
-            let answer = shared.pool.renew(*id, secret, SystemClock.now());
+            let answer = shared.pool.renew(*id, secret, shared.shown());
             lock(&shared.state).answer = Some((asked, answer));
             shared.changed.notify_all();
         })
@@ -198,7 +213,7 @@ impl Renewal {
         if is_over {
             return Err(LendError::Lost { id: *id });
         }
-        let returned = shared.pool.give_back(*id, secret, SystemClock.now());
+        let returned = shared.pool.give_back(*id, secret, shared.shown());
         match &returned {
             Ok(()) => {
                 event!(info, "worker_returned", worker = id, "the worker id was returned");

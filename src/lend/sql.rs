@@ -206,11 +206,11 @@ impl<D: Database> LoanStore for SqlLoans<D> {
                 self.lend(transaction, pool, ask)
             })
         };
+        // Others of this process may come to know it meanwhile.
+        let is_known = lock(&self.seen).contains_key(&pool.name);
         let (id, now) = match attempt() {
-            // Another process may have made the pool since it was looked for.
-            Err(error) if error.is_transient() && !lock(&self.seen).contains_key(&pool.name) => {
-                attempt()
-            }
+            // Another one may have made the pool since it was looked for.
+            Err(error) if error.is_transient() && !is_known => attempt(),
             result => result,
         }?;
         let mut seen = lock(&self.seen);

@@ -8,7 +8,7 @@ use super::options::LendOptions;
 use super::pool::WorkerPool;
 use super::renewal::{Renewal, Shared};
 use super::status::LentStatus;
-use crate::clock::SleepStopwatch;
+use crate::clock::{Clock, SleepStopwatch, SystemClock};
 use crate::support::callbacks::event;
 use crate::sync::Arc;
 
@@ -57,9 +57,11 @@ impl WorkerPool {
 }
 
 impl LentWorker {
-    fn lend(pool: WorkerPool, options: LendOptions) -> Result<LentWorker, LendError> {
+    fn lend(pool: WorkerPool, mut options: LendOptions) -> Result<LentWorker, LendError> {
         // Before the request is sent: what the store counts begins later.
         let since = SleepStopwatch::start();
+        // The options may have been made long ago.
+        options.request.clock = SystemClock.now();
         let grant = pool.grant(&options.request)?;
         event!(
             info,
@@ -69,7 +71,7 @@ impl LentWorker {
             store = pool.store_name(),
             "a worker id was lent"
         );
-        let shared = Arc::new(Shared::new(pool, grant, since));
+        let shared = Arc::new(Shared::new(pool, grant, since, options.request.clock));
         Ok(LentWorker { renewal: Renewal::start(shared, options.on_loss)? })
     }
 

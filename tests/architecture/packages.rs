@@ -341,7 +341,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
     ModuleOrder {
         root: "verify/protocols/src",
         folder: "",
-        modules: &["search", "lib", "leases", "past", "segments"],
+        modules: &["search", "lib", "leases", "lend", "past", "segments"],
     },
     ModuleOrder {
         root: "verify/protocols/src",

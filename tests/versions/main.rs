@@ -20,6 +20,7 @@ use std::error::Error;
 use std::fmt::Debug;
 use std::time::Duration;
 
+use uidring::lend::LendOptions;
 use uidring::registry::RegistryAdmin;
 use uidring::segment::{SegmentAdmin, SegmentSource, Tag, TagChange};
 use uidring::series::{Series, SeriesDefinition};
@@ -71,10 +72,11 @@ fn calls(place: &dyn Place) -> Vec<Result<(), String>> {
         let series = Series::builder().store(&place.store()).build();
         series.and_then(|series| series.list()).map(drop).map_err(|error| told(&error))
     };
-    vec![registry(), tags(), listed()]
+    let pools = || place.store().worker_pools().map(drop).map_err(|error| told(&error));
+    vec![registry(), tags(), listed(), pools()]
 }
 
-/// Runs what errors say that adds the columns which an older version did not make.
+/// Runs what errors say that adds the columns and tables which an older version did not make.
 fn add_what_is_missing(place: &dyn Place) {
     for _ in 0..20 {
         let Some(error) = calls(place).into_iter().find_map(Result::err) else { return };
@@ -107,6 +109,8 @@ fn new_rows_are_made(place: &dyn Place) {
     let definition = SeriesDefinition::new("L{yyyy}-{n:6}").unwrap();
     let letters = series(place).create("letters", definition).unwrap();
     assert_eq!(letters.take().unwrap().value(), 1);
+    let pool = place.store().worker_pool("shop", 10).unwrap();
+    assert_eq!(pool.lend(LendOptions::new()).unwrap().id(), 1);
 }
 
 /// `place` is as the oldest version has left it.

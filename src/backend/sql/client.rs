@@ -273,6 +273,10 @@ impl<D: Database> Client<D> {
             return Ok(());
         }
         if had_them || !there.is_empty() {
+            let is_seen = lost.iter().any(|table| seen.contains(table));
+            if let Some(error) = columns::missing_tables(schema, &lost).filter(|_| !is_seen) {
+                return Err(error.into());
+            }
             return Err(lost_tables(&lost, had_them, cause).into());
         }
         let may_create = match missing {

@@ -23,6 +23,31 @@ impl Column {
     }
 }
 
+/// The tables that came after the first version of the schema that is read. A store of an older
+/// uidring has none of them.
+const ADDED: [&str; 2] = ["uidring_pool", "uidring_loan"];
+
+/// What is said where the tables `missing` are not there, and an older uidring may have made the
+/// others. `None` where all versions have had some of them, or one was made and is gone.
+pub fn missing_tables(schema: &Schema, missing: &[&str]) -> Option<Error> {
+    if missing.len() != ADDED.len() || !missing.iter().all(|table| ADDED.contains(table)) {
+        return None;
+    }
+    let all = statements(schema.sql);
+    let theirs = all
+        .split(";\n")
+        .filter(|statement| missing.iter().any(|table| statement.contains(&format!(" {table} ("))));
+    let made: String = theirs
+        .map(|statement| statement.split_whitespace().collect::<Vec<_>>().join(" ") + "; ")
+        .collect();
+    Some(Error::problem(format!(
+        "its tables {} are not there; see that nobody has removed them; if an older uidring has \
+         made the others, run this there, which programs that are running do not mind: {}",
+        missing.join(" and "),
+        made.trim_end()
+    )))
+}
+
 /// The columns of a table of the schema, in its order.
 fn columns_of(schema: &str, table: &str) -> Vec<Column> {
     let schema = statements(schema);

@@ -26,13 +26,15 @@ pub fn recipe(schema: &str, largest: u64) -> String {
 }
 
 /// The tables that the schemas of servers make.
-pub const TABLES: [&str; 7] = [
+pub const TABLES: [&str; 9] = [
     "uidring_layout",
     "uidring_worker_node",
     "uidring_series",
     "uidring_series_version",
     "uidring_series_counter",
     "uidring_request",
+    "uidring_pool",
+    "uidring_loan",
     "uidring_segment",
 ];
 

@@ -4,6 +4,7 @@
 #![allow(clippy::missing_errors_doc, clippy::must_use_candidate)] // for the tests beside it alone
 
 pub mod leases;
+pub mod lend;
 pub mod past;
 pub mod search;
 pub mod segments;

@@ -7,6 +7,7 @@
 
 use rusqlite::Connection;
 
+use crate::backend::sql::columns::missing_tables;
 use crate::backend::sql::{Error, Schema, VERSION, statements};
 
 /// The marks of files that an earlier uidring has made: their `application_id`, and their
@@ -91,7 +92,14 @@ pub fn state(db: &Connection, schema: &Schema) -> Result<State, Error> {
     if number(db, witness)? == 1 {
         Ok(State::Ours { has_version: of_version > 0 })
     } else {
-        Err(Error::IncompatibleTables(None))
+        let mut missing = Vec::new();
+        for table in schema.tables {
+            let sql = format!("SELECT count(*) FROM sqlite_master WHERE name = '{table}'");
+            if number(db, &sql)? == 0 {
+                missing.push(*table);
+            }
+        }
+        Err(missing_tables(schema, &missing).unwrap_or(Error::IncompatibleTables(None)))
     }
 }
 
