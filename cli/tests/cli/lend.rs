@@ -41,7 +41,7 @@ fn ended(mut tool: Child) -> Output {
     tool.wait_with_output().unwrap()
 }
 
-fn send(signal: &str, process: impl ToString) {
+fn send(signal: &str, process: &impl ToString) {
     let sent = Command::new("kill").args([signal, &process.to_string()]).status().unwrap();
     assert!(sent.success());
 }
@@ -179,7 +179,7 @@ fn a_full_pool_says_who_has_it() {
     let said = text(&full.stderr);
     assert!(said.contains("no id of the pool shop may be lent now"), "{said}");
     assert!(said.contains("1 is held by ") && said.contains(" until 20"), "{said}");
-    send("-TERM", tool.id());
+    send("-TERM", &tool.id());
     assert_eq!(ended(tool).status.code(), Some(143));
     // It rests.
     let resting = output(folder.path(), &[&one[..], &["--", "true"]].concat());
@@ -197,13 +197,13 @@ fn signals_are_passed_on() {
     {
         let (tool, _) =
             begin(folder.path(), &["--env", "A", "--", "sh", "-c", "echo; exec sleep 60"]);
-        send(&format!("-{signal}"), tool.id());
+        send(&format!("-{signal}"), &tool.id());
         assert_eq!(ended(tool).status.code(), Some(status), "{signal}");
     }
     for signal in ["INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "WINCH", "CONT"] {
         let script = format!("trap 'exit 7' {signal}; echo; while :; do sleep 0.01; done");
         let (tool, _) = begin(folder.path(), &["--env", "A", "--", "sh", "-c", &script]);
-        send(&format!("-{signal}"), tool.id());
+        send(&format!("-{signal}"), &tool.id());
         assert_eq!(ended(tool).status.code(), Some(7), "{signal}");
     }
 }
@@ -238,8 +238,8 @@ fn a_command_ends_before_its_lease_where_the_store_hangs() {
     let db = rusqlite::Connection::open(folder.path().join("db")).unwrap();
     db.execute_batch("BEGIN EXCLUSIVE").unwrap();
     assert!(ends_within(&command, lease * 2));
-    let took = began.elapsed();
-    assert!(took < lease && took > lease * 2 / 3, "{took:?}");
+    let time = began.elapsed();
+    assert!(time < lease && time > lease * 2 / 3, "{time:?}");
     db.execute_batch("COMMIT").unwrap();
     let output = ended(tool);
     assert_eq!(output.status.code(), Some(124));
@@ -306,12 +306,12 @@ fn a_command_ends_before_its_lease_where_the_tool_stands_still() {
         assert!(began.elapsed() < lease / 2, "no other watcher");
         next = watcher(&tool);
     }
-    send("-STOP", tool.id());
+    send("-STOP", &tool.id());
     assert!(ends_within(&command, lease * 2));
     // It may have been renewed once before it was stopped.
-    let took = began.elapsed();
-    assert!(took < lease + lease / 2, "{took:?}");
-    send("-CONT", tool.id());
+    let time = began.elapsed();
+    assert!(time < lease + lease / 2, "{time:?}");
+    send("-CONT", &tool.id());
     assert_eq!(ended(tool).status.code(), Some(124));
 }
 
@@ -335,7 +335,7 @@ fn pools_and_their_loans_are_listed() {
     assert!(page.contains(" held ") && page.contains("and 1 older; --last 2 shows all"), "{page}");
     let complaint = stderr(folder, &["workers", "list", "--db", "db", "--pool", "shops"], 1);
     assert!(complaint.contains("has no pool shops: it has shop, and"), "{complaint}");
-    send("-TERM", tool.id());
+    send("-TERM", &tool.id());
     ended(tool);
     let states = loans(folder);
     assert!(states.iter().all(|loan| loan["state"] != "held"), "{states:?}");

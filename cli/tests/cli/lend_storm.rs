@@ -104,7 +104,7 @@ fn move_clock(folder: &Path, random: &mut Random) {
     fs::rename(new, clock).unwrap();
 }
 
-fn send(signal: &str, process: impl ToString) {
+fn send(signal: &str, process: &impl ToString) {
     // It may have ended.
     let _ =
         Command::new("kill").args([signal, &process.to_string()]).stderr(Stdio::null()).status();
@@ -136,17 +136,16 @@ impl Running {
         let of_kind = |is_watcher: bool| all.iter().filter(move |child| child.1 == is_watcher);
         match random.below(12) {
             0 => {
-                send("-KILL", self.tool.id());
+                send("-KILL", &self.tool.id());
                 done.killed_tools += 1;
             }
             1 => {
                 // At once, so that only the system ends the command.
                 let watchers: Vec<_> = of_kind(true).map(|child| child.0.clone()).collect();
-                send("-KILL", format!("{} {}", self.tool.id(), watchers.join(" ")).trim());
                 for watcher in watchers {
-                    send("-KILL", watcher);
+                    send("-KILL", &watcher);
                 }
-                send("-KILL", self.tool.id());
+                send("-KILL", &self.tool.id());
                 done.killed_both += 1;
             }
             2 => {
@@ -158,13 +157,13 @@ impl Running {
                 done.killed_commands += 1;
             }
             4..=6 => {
-                send("-STOP", self.tool.id());
+                send("-STOP", &self.tool.id());
                 let time = Duration::from_millis(500 + random.below(5_000));
                 self.stopped_until = Some(Instant::now() + time);
                 done.stopped += 1;
             }
             7 => {
-                send("-TERM", self.tool.id());
+                send("-TERM", &self.tool.id());
                 done.asked += 1;
             }
             _ => {}
@@ -173,7 +172,7 @@ impl Running {
 
     fn go_on(&mut self) {
         if self.stopped_until.is_some_and(|until| until <= Instant::now()) {
-            send("-CONT", self.tool.id());
+            send("-CONT", &self.tool.id());
             self.stopped_until = None;
         }
     }
@@ -181,7 +180,7 @@ impl Running {
 
 /// Runs tools for so long, and returns what was done to them.
 fn storm(folder: &Path, db: &str, time: Duration, lock: impl Fn(Duration) + Sync) -> Done {
-    let mut random = Random(size(now().as_nanos() as u64, 7));
+    let mut random = Random(size(now().as_secs(), 7));
     let (mut done, mut running, began) = (Done::default(), Vec::<Running>::new(), Instant::now());
     (0..TOOLS).for_each(|_| move_clock(folder, &mut random));
     thread::scope(|scope| {
@@ -213,9 +212,9 @@ fn storm(folder: &Path, db: &str, time: Duration, lock: impl Fn(Duration) + Sync
         }
     });
     for mut it in running {
-        send("-CONT", it.tool.id());
-        send("-TERM", it.tool.id());
-        let _ = it.tool.wait();
+        // Its command may ignore a request to end, and the watcher sees to it.
+        it.tool.kill().unwrap();
+        it.tool.wait().unwrap();
     }
     done
 }
@@ -237,7 +236,9 @@ fn uses(folder: &Path) -> BTreeMap<u64, Vec<(Duration, Duration)>> {
         let Some((first, last)) = first.zip(last) else { continue };
         uses.entry(id.parse().unwrap()).or_default().push((first, last));
     }
-    uses.values_mut().for_each(|of_id| of_id.sort_unstable());
+    for of_id in uses.values_mut() {
+        of_id.sort_unstable();
+    }
     uses
 }
 

@@ -50,7 +50,8 @@ struct Pools {
 
 #[derive(Serialize)]
 struct Pool {
-    pool: String,
+    #[serde(rename = "pool")]
+    name: String,
     bits: u32,
     held: u64,
     resting: u64,
@@ -63,7 +64,8 @@ struct Loans {
     pool: Pool,
     /// How many ids were ever lent, shown or not.
     lent: u64,
-    loans: Vec<Row>,
+    #[serde(rename = "loans")]
+    shown: Vec<Row>,
 }
 
 #[derive(Serialize)]
@@ -113,8 +115,8 @@ impl Args {
         let lent = loans.len() as u64;
         loans.sort_by_key(|loan| (std::cmp::Reverse(loan.since), loan.id));
         loans.truncate(quantity::size(self.last));
-        let loans = loans.into_iter().map(Row::of).collect();
-        Ok(Loans { pool: Pool::of(pool.clone()), lent, loans })
+        let shown = loans.into_iter().map(Row::of).collect();
+        Ok(Loans { pool: Pool::of(pool.clone()), lent, shown })
     }
 }
 
@@ -144,7 +146,7 @@ impl Pool {
     fn of(record: PoolRecord) -> Pool {
         let counts = record.counts;
         Pool {
-            pool: record.name,
+            name: record.name,
             bits: record.bits,
             held: counts.held,
             resting: counts.resting,
@@ -186,7 +188,7 @@ fn table_of_pools(pools: &[Pool]) -> String {
     for pool in pools {
         let counts = [pool.held, pool.resting, pool.free].map(|it| HumanCount(it).to_string());
         let [held, resting, free] = counts;
-        table.row([pool.pool.clone(), pool.bits.to_string(), held, resting, free]);
+        table.row([pool.name.clone(), pool.bits.to_string(), held, resting, free]);
     }
     table.to_string()
 }
@@ -200,7 +202,7 @@ fn page(loans: &Loans) -> String {
         Column::text("LEASE ENDS (UTC)", TIME),
         Column::text("RESTS UNTIL (UTC)", TIME),
     ]);
-    for row in &loans.loans {
+    for row in &loans.shown {
         let state = match row.state {
             State::Held => paint(GREEN, "held"),
             State::Resting => paint(YELLOW, "resting"),
@@ -210,11 +212,11 @@ fn page(loans: &Loans) -> String {
         let [since, until, rests] = times.map(Option::unwrap_or_default);
         table.row([row.id.to_string(), row.host.clone(), state, since, until, rests]);
     }
-    let Pool { pool, held, resting, free, .. } = &loans.pool;
-    let mut page = if loans.loans.is_empty() { String::new() } else { table.to_string() };
-    page += &hidden(loans.lent, loans.loans.len() as u64);
+    let Pool { name, held, resting, free, .. } = &loans.pool;
+    let mut page = if loans.shown.is_empty() { String::new() } else { table.to_string() };
+    page += &hidden(loans.lent, loans.shown.len() as u64);
     page += &footnote(&format!(
-        "of the pool {pool}, {} held, {} resting, {} free",
+        "of the pool {name}, {} held, {} resting, {} free",
         counted(*held, "id"),
         HumanCount(*resting),
         HumanCount(*free)
