@@ -1,6 +1,6 @@
 //! Worker ids that are lent: the rules, on each store, from outside.
 #![cfg(feature = "sqlite")]
-#![allow(missing_docs, clippy::panic, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 #[cfg(unix)]
 #[path = "../common/alone.rs"]

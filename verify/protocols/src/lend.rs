@@ -57,6 +57,12 @@ pub struct Row {
     pub is_returned: bool,
 }
 
+impl Row {
+    fn is_held(self, store: Time) -> bool {
+        self.holder > 0 && !self.is_returned && store < self.lease_until
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     Lend,
@@ -144,10 +150,6 @@ pub const BOTH: &str = "no id has two holders at once";
 pub const TWICE: &str = "no tick of an id has two holders";
 
 impl Pool {
-    fn is_held(&self, row: Row, store: Time) -> bool {
-        row.holder > 0 && !row.is_returned && store < row.lease_until
-    }
-
     fn may_be_lent(&self, row: Row, store: Time, told: Time) -> bool {
         let rested = if self.rules.have(Rule::Rests) { row.rests_until } else { row.lease_until };
         let is_later = told > row.clock_until || !self.rules.have(Rule::ClockShowsMore);
@@ -171,11 +173,11 @@ impl Pool {
                 let new = until(store + self.lease, request.told + self.lease);
                 is_as_found.then_some(Row { holder: request.holder, ..new })
             }
-            Kind::Renew if is_holder && self.is_held(row, store) => {
+            Kind::Renew if is_holder && row.is_held(store) => {
                 let end = row.lease_until.max(store + self.lease);
                 Some(until(end, request.told + self.lease))
             }
-            Kind::Return if is_holder && self.is_held(row, store) => {
+            Kind::Return if is_holder && row.is_held(store) => {
                 Some(Row { is_returned: true, ..until(store, request.told) })
             }
             _ => None,
@@ -190,14 +192,13 @@ impl Pool {
         state.processes[at].request = None;
         let from = if self.rules.have(Rule::CountsFromBefore) { request.asked } else { state.now };
         match (request.kind, request.is_made == Some(true)) {
-            (Kind::Return, _) => {}
-            (_, true) => {
+            (Kind::Lend | Kind::Renew, true) => {
                 let first = state.processes[at].loan.map_or(request.told, |loan| loan.2);
                 let loan = (request.holder, from + self.lease, first);
                 state.processes[at].loan = Some(loan);
             }
             (Kind::Renew, false) => state.processes[at].loan = None,
-            (Kind::Lend, false) => {}
+            (Kind::Lend, false) | (Kind::Return, _) => {}
         }
         let using = (0..state.processes.len()).filter(|&at| self.uses(state, at).is_some()).count();
         // One that stands still does not know of the end.
