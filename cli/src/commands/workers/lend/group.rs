@@ -55,8 +55,31 @@ impl Ending {
         }
     }
 
-    /// When there is something to do again.
-    pub(super) fn next(self) -> Duration {
-        self.kill
+    /// When there is something to do again: it is time to kill, or a `pause` is over after which
+    /// the group may be gone.
+    pub(super) fn next(self, pause: Duration) -> Duration {
+        let now = now();
+        // A process that was killed may take its time.
+        let kill = Some(self.kill).filter(|&kill| kill > now);
+        kill.map_or(now + pause, |kill| kill.min(now + pause))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A process that does not die at once, or whose parent stands still, costs no processor.
+    #[test]
+    fn the_end_of_a_group_is_awaited_in_pauses() {
+        let (group, pause) = (Group(Pid::from_raw(1)), Duration::from_secs(100));
+        let next = |kill| Ending { group, kill }.next(pause);
+        let begin = now();
+        let soon = begin + Duration::from_secs(50);
+        assert_eq!(next(soon), soon);
+        for kill in [Duration::ZERO, begin, begin + Duration::from_secs(3600)] {
+            let found = next(kill);
+            assert!(begin + pause <= found && found <= now() + pause);
+        }
     }
 }

@@ -127,8 +127,8 @@ impl<'a> Supervisor<'a> {
 
     /// When there is something to do, though nothing happens.
     fn next(&self) -> Duration {
-        if self.ending.is_some() {
-            return now() + LOOK;
+        if let Some(ending) = self.ending {
+            return ending.next(LOOK);
         }
         self.deadline.ask().min(now() + self.deadline.pace())
     }

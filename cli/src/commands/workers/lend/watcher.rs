@@ -87,8 +87,7 @@ pub(super) fn watch() -> ExitCode {
             None => orders.wait(Some(deadline.watcher_asks())),
             Some(ending) => {
                 ending.go_on();
-                // The rest of the group is looked for again and again.
-                orders.wait(Some(ending.next().max(now()).min(now() + LOOK)));
+                orders.wait(Some(ending.next(LOOK)));
             }
         }
     }
