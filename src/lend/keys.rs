@@ -130,7 +130,7 @@ impl<K: KeyStore> KeyLoans<K> {
         if ask.may_be_repeated || transaction.attempt() > 0 {
             for (path, document) in transaction.list(&folder(key))? {
                 let loan = loan_of(&path, &document)?;
-                if let Some(renewed) = loan.renewed(&ask.holder, ask.clock, now) {
+                if let Some(renewed) = loan.repeated(ask, now) {
                     transaction.put(&path, document_of(&renewed));
                     return Ok((loan.id, pool));
                 }

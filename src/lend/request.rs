@@ -37,6 +37,7 @@ pub struct LoanRequest {
     pub host: String,
     /// The secret by which the loan is renewed and returned: 16 to 128 visible characters of ASCII.
     /// Whoever asks again with the same one gets the same id, renewed, as long as the loan lasts.
+    /// Of two leases and rests, the longer ones hold from then on.
     /// `None` for one of random numbers.
     pub secret: Option<String>,
 }

@@ -91,6 +91,18 @@ impl LoanRow {
         })
     }
 
+    /// The loan after its holder has asked for it once more. From then on, it has the longer one
+    /// of both leases, and of both rests: the holder may go by either.
+    pub fn repeated(&self, ask: &Ask, now: i64) -> Option<LoanRow> {
+        let clock = self.clock_shown(ask.clock, now);
+        let longer = LoanRow {
+            lease_ms: self.lease_ms.max(ask.lease_ms),
+            rest_ms: self.rest_ms.max(ask.rest_ms),
+            ..self.clone()
+        };
+        longer.renewed(&ask.holder, clock, now)
+    }
+
     /// The loan after its return by the `holder`, whose clock shows `clock`. `None` where another
     /// has the id. A second return changes nothing, nor does one after the lease's end.
     pub fn returned(&self, holder: &str, clock: i64, now: i64) -> Option<LoanRow> {

@@ -366,7 +366,7 @@ fn repeat(
     let values = [pool.name.as_str().into(), ask.holder.as_str().into()];
     for row in transaction.rows(&sql, &values)? {
         let (row, now) = loan_and_now(&row)?;
-        if let Some(renewed) = row.renewed(&ask.holder, ask.clock, now)
+        if let Some(renewed) = row.repeated(ask, now)
             && update(transaction, pool, &row, &renewed)?
         {
             return Ok(Some(row.id));

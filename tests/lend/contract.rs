@@ -189,6 +189,14 @@ fn a_request_that_is_repeated_lends_once(store: &Store) {
     let request = || with_secret(long(), "a-secret-of-a-client");
     let ids: Vec<u64> = (0..3).map(|_| pool.grant(&request()).unwrap().id).collect();
     assert_eq!((&*ids, pool.loans().unwrap().len()), (&[1, 1, 1][..], 1));
+    // Whoever is told that it has an id for longer has it for longer.
+    let longer = LoanRequest { lease: 900 * SECOND, rest: 2 * SECOND, ..request() };
+    for asked in [longer, request()] {
+        assert_eq!(pool.grant(&asked).unwrap().id, 1);
+        let loan = &pool.loans().unwrap()[0];
+        assert_eq!((loan.lease, loan.rests_until - 2 * SECOND), (900 * SECOND, loan.until));
+        assert!(loan.until >= loan.since + 899 * SECOND, "{loan:?}");
+    }
     let other = pool.grant(&with_secret(long(), "another-secret-of-one")).unwrap();
     assert_eq!(other.id, 2);
     pool.give_back(1, "a-secret-of-a-client", SystemTime::now()).unwrap();
