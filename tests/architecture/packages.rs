@@ -73,6 +73,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
             "takes",
             "uids",
             "past",
+            "lend",
             "numbers",
             "waits",
             "lib",

@@ -14,6 +14,7 @@ mod events;
 #[cfg(feature = "for-tests")]
 mod for_tests;
 mod handles;
+mod lend;
 mod masked;
 mod methods;
 mod numbers;
@@ -70,6 +71,7 @@ pub unsafe extern "system" fn JNI_OnUnload(_: *mut jni::sys::JavaVM, _: *mut c_v
 fn register(env: &mut Env<'_>) -> Result<(), JniError> {
     register_with("Native", &uids::methods(), env)?;
     register_with("Native", &past::methods(), env)?;
+    register_with("Native", &lend::methods(), env)?;
     register_with("Native", &numbers::methods(), env)?;
     register_with("Native", &series::methods(), env)?;
     register_with("Native", &counting::methods(), env)?;

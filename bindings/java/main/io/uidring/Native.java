@@ -103,6 +103,28 @@ final class Native {
 
     static native void closePast(long handle);
 
+    static native long lend(String address, String pool, int bits, String[] options);
+
+    static native long lentId(long handle);
+
+    /** False after a close. */
+    static native boolean isHeld(long handle);
+
+    static native String lentStatus(long handle);
+
+    /** A handle for one {@link #waitForLoss}. The caller frees it. */
+    static native long losses(long handle);
+
+    /**
+     * Waits until the worker id is about to be lost.
+     *
+     * @return the worker id, the milliseconds that are left and a line for people; null when the
+     *     worker id is closed or freed
+     */
+    static native String[] waitForLoss(long losses);
+
+    static native void closeLent(long handle);
+
     static native long openSegments(String address, String[] options);
 
     static native long createTag(long handle, String tag, String[] options);

@@ -4,6 +4,7 @@
  * <ul>
  *   <li>{@link io.uidring.UidGenerator}: ids that sort by time;
  *   <li>{@link io.uidring.PastGenerator}: such ids of times that were;
+ *   <li>{@link io.uidring.WorkerId}: worker ids that are lent to generators of others;
  *   <li>{@link io.uidring.Segments}: dense numbers, counted per tag;
  *   <li>{@link io.uidring.Series}: numbers that people see, such as {@code SO20261124-000042};
  *   <li>{@link io.uidring.Masked} and {@link io.uidring.Opaque}: forms of ids that tell nothing,
@@ -24,8 +25,9 @@
  * {@code max_in_memory}, {@code loads}, {@code shutdown_deadline}, {@code timeout}; of segments
  * also {@code table}. Those of a new tag: {@code first}, {@code step}, {@code max_step},
  * {@code description}. Those of a new series: {@code time_zone}, {@code gapless},
- * {@code restart}, {@code fiscal_year_from}, {@code step}, {@code first}. A length of time has a
- * unit: {@code 500ms}, {@code 10s}, {@code 1h30m} or {@code 1d}.
+ * {@code restart}, {@code fiscal_year_from}, {@code step}, {@code first}. Those of a loan:
+ * {@code lease}, {@code rest}, {@code host}, {@code timeout}. A length of time has a unit:
+ * {@code 500ms}, {@code 10s}, {@code 1h30m} or {@code 1d}.
  *
  * <p>What operators should know, such as a store that cannot be reached, is told to the
  * {@link java.lang.System.Logger} {@code io.uidring}, by a thread of its own.

@@ -19,6 +19,7 @@ import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
@@ -86,12 +87,13 @@ final class EveryCallTest {
         opens();
         generators();
         past();
+        lent();
         segments();
         series();
         keys();
         Set<String> all = new TreeSet<>();
-        for (Class<?> type : List.of(UidGenerator.class, PastGenerator.class, Segments.class,
-                SegmentTag.class, Series.class, Masked.class, Opaque.class)) {
+        for (Class<?> type : List.of(UidGenerator.class, PastGenerator.class, WorkerId.class,
+                Segments.class, SegmentTag.class, Series.class, Masked.class, Opaque.class)) {
             for (Method method : type.getDeclaredMethods()) {
                 if (Modifier.isPublic(method.getModifiers())) {
                     all.add(type.getSimpleName() + '.' + method.getName());
@@ -100,7 +102,7 @@ final class EveryCallTest {
         }
         all.addAll(List.of("Masked", "Opaque"));
         assertEquals(all, called, "a call is missing here");
-        assertEquals(205, cases);
+        assertEquals(238, cases);
     }
 
     private interface Open {
@@ -114,9 +116,11 @@ final class EveryCallTest {
     private void opens() {
         Map<String, Open> opens = Map.of("UidGenerator.open", UidGenerator::open,
                 "PastGenerator.open", PastGenerator::open,
+                "WorkerId.lend", (address, options) -> WorkerId.lend(address, "shop", 4, options),
                 "Segments.open", Segments::open, "Series.open", Series::open);
         Map<String, OpenByMap> byMap = Map.of("UidGenerator.open", UidGenerator::open,
                 "PastGenerator.open", PastGenerator::open,
+                "WorkerId.lend", (address, options) -> WorkerId.lend(address, "shop", 4, options),
                 "Segments.open", Segments::open, "Series.open", Series::open);
         opens.forEach((name, open) -> {
             wrong("the address of the store is empty", name, () -> open.open(""));
@@ -214,6 +218,41 @@ final class EveryCallTest {
         works("PastGenerator.toString", past::toString);
         works("PastGenerator.status", () -> assertTrue(
                 past.status().contains("\"state\":\"closed\""), past.status()));
+    }
+
+    private void lent() {
+        String lend = "WorkerId.lend";
+        Consumer<WorkerId.Loss> ignored = loss -> {};
+        Consumer<WorkerId.Loss> nothing = null;
+        isNull("the name of the pool is null", lend, () -> WorkerId.lend(file(), null, 4));
+        isNull("what is called at a loss is null", lend,
+                () -> WorkerId.lend(file(), "shop", 4, nothing));
+        isNull("what is called at a loss is null", lend,
+                () -> WorkerId.lend(file(), "shop", 4, nothing, Map.of()));
+        isNull("the options are null", lend,
+                () -> WorkerId.lend(file(), "shop", 4, ignored, NO_TEXTS));
+        isNull("the options are null", lend,
+                () -> WorkerId.lend(file(), "shop", 4, ignored, NO_MAP));
+        wrong("no pool is called", lend, () -> WorkerId.lend(file(), "", 4));
+        for (int bits : new int[] {0, 23, -1, Integer.MIN_VALUE}) {
+            wrong("no pool has ids of " + bits + " bits: 1 to 22 are possible", lend,
+                    () -> WorkerId.lend(file(), "shop", bits));
+        }
+        wrong("a lease cannot be", lend, () -> WorkerId.lend(file(), "shop", 4, "lease=1ms"));
+        wrong("did you mean lease", lend, () -> WorkerId.lend(file(), "shop", 4, "leas=1m"));
+        WorkerId worker = WorkerId.lend(file(), "shop", 4, ignored, Map.of("lease", "1m"));
+        works("WorkerId.id", () -> assertEquals(1, worker.id()));
+        works("WorkerId.isHeld", () -> assertTrue(worker.isHeld()));
+        works("WorkerId.toString", () -> assertEquals("WorkerId[1]", worker.toString()));
+        works("WorkerId.status", () -> assertTrue(
+                worker.status().contains("\"state\":\"held\""), worker.status()));
+        works("WorkerId.close", worker::close);
+        works("WorkerId.close", worker::close);
+        String said = "the worker id was closed";
+        closed(said, "WorkerId.id", worker::id);
+        closed(said, "WorkerId.status", worker::status);
+        works("WorkerId.isHeld", () -> assertFalse(worker.isHeld()));
+        works("WorkerId.toString", () -> assertEquals("WorkerId[closed]", worker.toString()));
     }
 
     private void segments() {
