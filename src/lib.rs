@@ -197,6 +197,7 @@
 //! |---|---|---|---|
 //! | `worker_lent` | info | `worker`, `pool`, `store` | nothing |
 //! | `worker_renewed` | debug | `worker` | nothing |
+//! | `worker_renewed_again` | info | `worker` | nothing |
 //! | `worker_not_renewed` | warn | `worker`, `left`, `error` | see that the store runs |
 //! | `worker_about_to_be_lost` | error | `worker`, `left`, `error` | the same, within `left` |
 //! | `worker_lost` | error | `worker` | start the process anew, which lends another |

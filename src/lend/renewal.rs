@@ -311,26 +311,35 @@ impl Guard {
         self.shared.set_until(asked + self.shared.grant.lease);
         let mut state = lock(&self.shared.state);
         state.renewals += 1;
-        state.last_error = None;
-        event!(debug, "worker_renewed", worker = self.shared.id(), "the loan was renewed");
+        let has_failed = state.last_error.take().is_some();
+        drop(state);
+        let worker = self.shared.id();
+        if has_failed {
+            event!(info, "worker_renewed_again", worker, "the loan is renewed again");
+        } else {
+            event!(debug, "worker_renewed", worker, "the loan was renewed");
+        }
         asked + self.third()
     }
 
-    /// A renewal failed. Returns the pause before the next.
+    /// A renewal failed, which is told once until one succeeds. Returns the pause before the next.
     fn failed(&mut self, error: &LendError) -> Duration {
         self.join();
-        event!(
-            warn,
-            "worker_not_renewed",
-            worker = self.shared.id(),
-            left = ?self.shared.time_left(),
-            error = %error,
-            "the loan could not be renewed; see that the store runs"
-        );
         metrics::count_failure(&self.shared.pool.labels());
         let mut state = lock(&self.shared.state);
         state.failed += 1;
-        state.last_error = Some(error.to_string());
+        let is_first = state.last_error.replace(error.to_string()).is_none();
+        drop(state);
+        if is_first {
+            event!(
+                warn,
+                "worker_not_renewed",
+                worker = self.shared.id(),
+                left = ?self.shared.time_left(),
+                error = %error,
+                "the loan could not be renewed; see that the store runs"
+            );
+        }
         (self.shared.grant.lease / 30).clamp(Duration::from_millis(50), Duration::from_secs(10))
     }
 

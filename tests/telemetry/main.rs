@@ -19,6 +19,8 @@ mod broken_rules;
 mod events;
 #[cfg(feature = "tracing")]
 mod lease_events;
+#[cfg(all(feature = "lend", feature = "sqlite", feature = "tracing"))]
+mod loan_events;
 #[cfg(feature = "metrics")]
 mod metrics;
 #[cfg(all(feature = "series", feature = "sqlite", feature = "tracing"))]
