@@ -66,6 +66,7 @@ impl Service {
         let segments = segments.build().map_err(|error| error.to_string())?;
         app.set_tags(DenseNumbers { segments, source: Arc::new(source.clone()), store: source });
         app.series.set_db(checked.db.clone());
+        app.loans.set_db(checked.db.clone());
         let _ = app.set_trouble(None);
         app.set_started();
         Ok(Service { app, http: http::Service::new(app), runtime: one_threaded(CALLS)? })

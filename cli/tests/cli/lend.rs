@@ -189,20 +189,23 @@ fn a_full_pool_says_who_has_it() {
     assert!(text(&other.stderr).contains("was first used with ids of 1 bits"));
 }
 
+/// A shell that ignores no signal, whatever the tests do: those in the background of a script
+/// ignore SIGINT.
+const SHELL: [&str; 7] = ["--env", "A", "--", "env", "--default-signal", "sh", "-c"];
+
 #[test]
 fn signals_are_passed_on() {
     let folder = folder();
     for (signal, status) in
         [("INT", 130), ("TERM", 143), ("HUP", 129), ("QUIT", 131), ("USR1", 138), ("USR2", 140)]
     {
-        let (tool, _) =
-            begin(folder.path(), &["--env", "A", "--", "sh", "-c", "echo; exec sleep 60"]);
+        let (tool, _) = begin(folder.path(), &[&SHELL[..], &["echo; exec sleep 60"]].concat());
         send(&format!("-{signal}"), &tool.id());
         assert_eq!(ended(tool).status.code(), Some(status), "{signal}");
     }
     for signal in ["INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "WINCH", "CONT"] {
         let script = format!("trap 'exit 7' {signal}; echo; while :; do sleep 0.01; done");
-        let (tool, _) = begin(folder.path(), &["--env", "A", "--", "sh", "-c", &script]);
+        let (tool, _) = begin(folder.path(), &[&SHELL[..], &[&script]].concat());
         send(&format!("-{signal}"), &tool.id());
         assert_eq!(ended(tool).status.code(), Some(7), "{signal}");
     }

@@ -63,7 +63,11 @@ fn options(asked: Request<'_>, pool: &str) -> Result<(WantedLoan, Option<String>
         let advice = "write BITS, LEASE, REST, CLOCK, HOST or KEY, each with a value";
         let value = words.next().ok_or_else(|| Refusal::argument(word, advice))?;
         match word.to_ascii_uppercase().as_slice() {
-            b"BITS" => wanted.bits = u32::try_from(number("BITS", value)?).ok(),
+            b"BITS" => {
+                let bits = u32::try_from(number("BITS", value)?);
+                let too_many = |_| Refusal::argument(value, "an id has 1 to 22 bits");
+                wanted.bits = Some(bits.map_err(too_many)?);
+            }
             b"LEASE" => wanted.lease = Some(Duration::from_secs(number("LEASE", value)?)),
             b"REST" => wanted.rest = Some(Duration::from_secs(number("REST", value)?)),
             b"CLOCK" => wanted.clock = Some(clock_of(value)?),

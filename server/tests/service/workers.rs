@@ -316,6 +316,7 @@ fn redis_clients_lend_as_others_do() {
         ("WORKER.LEND shop BITS", "-ERR syntax error: 'BITS'; write BITS, LEASE,"),
         ("WORKER.LEND shop BIT 3", "-ERR syntax error: 'BIT'"),
         ("WORKER.LEND shop BITS x", "-ERR BITS is a whole number from 1 on, and not 'x'"),
+        ("WORKER.LEND new BITS 4294967298", "-ERR syntax error: '4294967298'; an id has 1 to 22"),
         ("WORKER.LEND shop BITS 3", "-ERR the pool is there, and is another: '3'"),
         ("WORKER.LEND a/b", "-ERR there can be no such pool: 'a/b'"),
         ("WORKER.RENEW shop x y", "-ERR this is no worker id: 'x'"),
