@@ -158,3 +158,65 @@ pub fn length_ms(length: Duration) -> Option<i64> {
     let ms = length.as_nanos().div_ceil(1_000_000);
     (SHORTEST..=LONGEST).contains(&length).then(|| i64::try_from(ms).ok()).flatten()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ask(lease_ms: i64, rest_ms: i64, clock: i64) -> Ask {
+        let (holder, host) = ("one".to_owned(), "test".to_owned());
+        Ask { holder, may_be_repeated: true, host, lease_ms, rest_ms, clock }
+    }
+
+    /// After how long the holder asks again, how far its clock is set back before, and lease and
+    /// rest where it repeats its first request.
+    fn step() -> impl Strategy<Value = (i64, i64, Option<(i64, i64)>)> {
+        let again = (1_000..100_000_i64, 1_000..100_000_i64);
+        (0..100_000_i64, 0..50_000_i64, prop::option::of(again))
+    }
+
+    proptest! {
+        /// Whatever a holder does, and however often its clock is set back, the next one is behind
+        /// all that it has shown, and may still show.
+        #[test]
+        fn what_a_clock_shows_is_never_lent_again(
+            lease in 1_000..100_000_i64,
+            rest in 1_000..100_000_i64,
+            offset in -1_000_000..1_000_000_i64,
+            steps in prop::collection::vec(step(), 0..20),
+            returns in any::<bool>(),
+        ) {
+            let (mut now, mut offset) = (0, offset);
+            let mut loan = LoanRow::lent(1, &ask(lease, rest, now + offset), now);
+            let mut shown = now + offset;
+            for (pause, back, again) in steps {
+                if now + pause >= loan.lease_until {
+                    break;
+                }
+                now += pause;
+                shown = shown.max(now + offset);
+                offset -= back;
+                let next = match again {
+                    None => loan.renewed("one", now + offset, now),
+                    Some((lease, rest)) => loan.repeated(&ask(lease, rest, now + offset), now),
+                };
+                let next = next.unwrap();
+                prop_assert!(next.lease_until >= loan.lease_until);
+                prop_assert!(next.rests_until >= loan.rests_until);
+                loan = next;
+                // To the end of the lease.
+                prop_assert!(loan.clock_until >= shown.max(loan.lease_until + offset));
+            }
+            prop_assert_eq!(loan.renewed("two", now + offset, now), None);
+            if returns {
+                let returned = loan.returned("one", now + offset, now).unwrap();
+                prop_assert!(returned.clock_until >= shown.max(now + offset));
+                prop_assert!(returned.rests_until >= now + rest);
+                prop_assert!(!returned.has_rested(now) && !returned.is_held(now));
+                prop_assert_eq!(returned.renewed("one", now + offset, now), None);
+            }
+        }
+    }
+}

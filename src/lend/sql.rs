@@ -98,6 +98,7 @@ impl<D: Database> SqlLoans<D> {
         change: impl Fn(&LoanRow, i64) -> Option<LoanRow> + Sync,
     ) -> Result<(), LendError> {
         let call = Self::call(doing, Access::Write);
+        let seen = self.seen(pool);
         let lost = || Err(LendError::Lost { id });
         self.client.transact(&call, &OnMissing::Fail, Some(&lost), |transaction| {
             check_version::<D>(transaction)?;
@@ -112,7 +113,7 @@ impl<D: Database> SqlLoans<D> {
                 let found = found.map(|row| loan_and_now(&row)).transpose()?;
                 let changed = found.and_then(|(row, now)| Some((change(&row, now)?, row)));
                 let Some((changed, row)) = changed else {
-                    self.check_identity(pool, find_pool(transaction, pool)?.as_ref())?;
+                    check_identity(pool, seen, find_pool(transaction, pool)?.as_ref())?;
                     return Err(Fault::Refused(LendError::Lost { id }));
                 };
                 if changed == row || update(transaction, pool, &row, &changed)? {
@@ -126,32 +127,22 @@ impl<D: Database> SqlLoans<D> {
         })
     }
 
-    /// Refuses another store than the one that this process knows, or an old copy.
-    fn check_identity(&self, pool: &PoolKey, found: Option<&PoolRow>) -> Result<(), Error> {
-        let Some(seen) = lock(&self.seen).get(&pool.name).copied() else { return Ok(()) };
-        let is_same =
-            found.is_some_and(|row| row.created == seen.created && row.last_id >= seen.last_id);
-        if is_same {
-            return Ok(());
-        }
-        Err(Error::problem(format!(
-            "its tables do not know all loans of the pool {} that this process has seen: they are \
-             others, or an old copy, which could lend an id twice; put back what was there, and \
-             this process goes on",
-            pool.name
-        )))
+    /// What this process knows of the pool. It is looked at before a transaction reads anything:
+    /// what others of this process lend later, the transaction need not see.
+    fn seen(&self, pool: &PoolKey) -> Option<SeenPool> {
+        lock(&self.seen).get(&pool.name).copied()
     }
 
     /// Lends an id. Returns it, and what the store's pool is then.
     fn lend(
-        &self,
         transaction: &mut Transaction<'_>,
         pool: &PoolKey,
+        seen: Option<SeenPool>,
         ask: &Ask,
     ) -> Result<(u64, SeenPool), Fault> {
         check_version::<D>(transaction)?;
         let mut row = find_pool(transaction, pool)?;
-        self.check_identity(pool, row.as_ref())?;
+        check_identity(pool, seen, row.as_ref())?;
         if row.is_none() {
             let sql =
                 "INSERT INTO uidring_pool (name, bits, last_id, created) VALUES (?, ?, 0, {now})";
@@ -201,16 +192,15 @@ impl<D: Database> LoanStore for SqlLoans<D> {
     fn grant(&self, pool: &PoolKey, ask: &Ask) -> Result<u64, LendError> {
         let call = Self::call("lend a worker id of", Access::Write);
         let may_create = |_: &mut Transaction<'_>| Ok(());
-        let attempt = || {
+        let attempt = |seen| {
             self.client.transact(&call, &OnMissing::Create(&may_create), None, |transaction| {
-                self.lend(transaction, pool, ask)
+                Self::lend(transaction, pool, seen, ask)
             })
         };
-        // Others of this process may come to know it meanwhile.
-        let is_known = lock(&self.seen).contains_key(&pool.name);
-        let (id, now) = match attempt() {
+        let seen = self.seen(pool);
+        let (id, now) = match attempt(seen) {
             // Another one may have made the pool since it was looked for.
-            Err(error) if error.is_transient() && !is_known => attempt(),
+            Err(error) if error.is_transient() && seen.is_none() => attempt(self.seen(pool)),
             result => result,
         }?;
         let mut seen = lock(&self.seen);
@@ -335,6 +325,26 @@ fn check_version<D: Database>(transaction: &mut Transaction<'_>) -> Result<(), E
             "its table uidring_layout has lost its row; put back what was there",
         )),
     }
+}
+
+/// Refuses another store than the one that this process knows, or an old copy.
+fn check_identity(
+    pool: &PoolKey,
+    seen: Option<SeenPool>,
+    found: Option<&PoolRow>,
+) -> Result<(), Error> {
+    let Some(seen) = seen else { return Ok(()) };
+    let is_same =
+        found.is_some_and(|row| row.created == seen.created && row.last_id >= seen.last_id);
+    if is_same {
+        return Ok(());
+    }
+    Err(Error::problem(format!(
+        "its tables do not know all loans of the pool {} that this process has seen: they are \
+         others, or an old copy, which could lend an id twice; put back what was there, and this \
+         process goes on",
+        pool.name
+    )))
 }
 
 /// The row of the pool, which nobody else changes until the end of the transaction.

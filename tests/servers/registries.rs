@@ -446,7 +446,7 @@ on_servers! {
             database.run(&format!("ALTER TABLE {table} RENAME TO away"));
             gone(a.assign(&request()), &format!("its table {table} is"));
             gone(open().assign(&request()), &format!("its table {table} is"));
-            assert_eq!(database.run(&there), "6");
+            assert_eq!(database.run(&there), "8");
             database.run(&format!("ALTER TABLE away RENAME TO {table}"));
         }
         // All of them.
