@@ -154,7 +154,7 @@ pub(crate) fn role() -> Option<ExitCode> {
         let mut args = std::env::args_os().skip(1);
         let role = args.next()?;
         if role == watcher::ROLE {
-            return Some(watcher::watch());
+            return Some(watcher::watch(args));
         }
         if role == child::ROLE {
             return Some(child::become_command(args));

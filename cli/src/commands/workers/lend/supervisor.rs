@@ -101,7 +101,11 @@ impl<'a> Supervisor<'a> {
     /// Lets the command begin, and returns when nothing of its group is left.
     pub(super) fn run(mut self, events: &Receiver<Event>) -> Outcome {
         self.terminal = Terminal::of_foreground();
-        self.resume();
+        // The tool may have stood still since it was lent the id.
+        self.look_at_lease();
+        if self.ending.is_none() {
+            self.resume();
+        }
         let ended = loop {
             if let Some(ending) = self.ending {
                 ending.go_on();
@@ -186,9 +190,8 @@ impl<'a> Supervisor<'a> {
     fn watch_anew(&mut self) {
         // Without a watcher, the command ends with the tool where the system has that, and the tool
         // still ends it in time itself.
-        if let Ok(watcher) = Watcher::start() {
+        if let Ok(watcher) = Watcher::start_anew(self.group, self.deadline) {
             self.watcher = watcher;
-            self.tell_watcher();
         }
     }
 

@@ -1,6 +1,7 @@
 //! The watcher: a second process of the tool. It ends the command where the tool cannot, because it
 //! was killed or stands still.
 
+use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::process::{ChildStdin, ExitCode, Stdio};
@@ -27,9 +28,20 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
+    /// Starts it, without anything to watch yet.
     pub(super) fn start() -> io::Result<Watcher> {
+        Watcher::start_with(&[])
+    }
+
+    /// Starts it in the place of one that has ended: it knows from its beginning what to watch,
+    /// also if the tool is killed or stopped at once.
+    pub(super) fn start_anew(group: Group, deadline: Deadline) -> io::Result<Watcher> {
+        Watcher::start_with(&[order(group, deadline)])
+    }
+
+    fn start_with(orders: &[String]) -> io::Result<Watcher> {
         let mut program = this_program();
-        let program = program.arg(ROLE).stdin(Stdio::piped()).stdout(Stdio::null());
+        let program = program.arg(ROLE).args(orders).stdin(Stdio::piped()).stdout(Stdio::null());
         let mut child = program.stderr(Stdio::null()).spawn()?;
         let process = Pid::from_raw(i32::try_from(child.id()).map_err(io::Error::other)?);
         let pipe = child.stdin.take().ok_or_else(|| io::Error::other("no pipe"))?;
@@ -38,8 +50,7 @@ impl Watcher {
 
     /// Tells it when the group has to end, unless it hears of a later time.
     pub(super) fn tell(&self, group: Group, deadline: Deadline) -> io::Result<()> {
-        let Deadline { end, lease } = deadline;
-        self.write(&format!("{} {} {}\n", group.0, end.as_nanos(), lease.as_nanos()))
+        self.write(&format!("{}\n", order(group, deadline)))
     }
 
     /// Tells it that there is nothing to watch any more.
@@ -59,9 +70,16 @@ impl Watcher {
     }
 }
 
-/// Watches until the command has ended.
-pub(super) fn watch() -> ExitCode {
+/// When the group has to end, as the watcher is told.
+fn order(group: Group, deadline: Deadline) -> String {
+    let Deadline { end, lease } = deadline;
+    format!("{} {} {}", group.0, end.as_nanos(), lease.as_nanos())
+}
+
+/// Watches until the command has ended. The arguments are orders, as the lines that follow.
+pub(super) fn watch(args: impl Iterator<Item = OsString>) -> ExitCode {
     let mut orders = Orders::default();
+    args.for_each(|order| orders.obey(&order.to_string_lossy()));
     let mut ending: Option<Ending> = None;
     loop {
         // All that was said counts before anything is done.
