@@ -5,17 +5,14 @@
 //!
 //! etcd tells whole seconds alone: a rest may be so much shorter there, and is a second at least.
 
-use std::collections::HashMap;
-use std::time::Duration;
-
 use super::error::LendError;
-use super::rules::{Ask, LoanRow, first_clock, last_id, time_of};
-use super::store::{LoanStore, PoolCounts, PoolKey, PoolRecord};
+use super::known_pools::{KnownPools, Pool, check_identity};
+use super::rules::{Ask, LoanRow, clock_behind, first_clock, last_id, time_of};
+use super::store::{Change, LoanStore, PoolCounts, PoolKey, PoolRecord};
 use crate::backend::error;
 use crate::backend::keys::{
     Call, Client, Document, Error, ErrorPhrases, KeyStore, Transaction, last_name, name_of, text_of,
 };
-use crate::sync::{Arc, Mutex, lock};
 
 type Fault = error::Fault<LendError>;
 
@@ -43,6 +40,9 @@ const PHRASES: ErrorPhrases = ErrorPhrases {
     permissions: "give this user the rights to read, write and remove the keys in its folder",
 };
 
+/// What errors call the memory of what was lent.
+const RECORDS: &str = "keys";
+
 const READ: Call<'static> =
     Call { phrases: &PHRASES, doing: "read the pools in", keys: &[], is_advice: false };
 
@@ -50,82 +50,27 @@ const READ: Call<'static> =
 #[derive(Clone, Debug)]
 pub(crate) struct KeyLoans<K> {
     pub(crate) client: Client<K>,
-    /// The largest id lent, and when the pool was made, of pools that this process has used.
-    seen: Arc<Mutex<HashMap<String, Pool>>>,
-}
-
-/// A pool, as its document has it.
-#[derive(Clone, Copy, Debug)]
-struct Pool {
-    bits: u32,
-    last_id: u64,
-    created: i64,
+    known: KnownPools,
 }
 
 impl<K: KeyStore> KeyLoans<K> {
     /// The pools in the store that `client` calls.
     pub(crate) fn on(client: Client<K>) -> KeyLoans<K> {
-        KeyLoans { client, seen: Arc::default() }
-    }
-
-    /// Refuses another store than the one that this process knows, or an old copy.
-    /// `seen` is what it knew before the transaction began.
-    fn check_identity(key: &PoolKey, seen: Option<Pool>, found: Option<Pool>) -> Result<(), Error> {
-        let Some(seen) = seen else { return Ok(()) };
-        let is_same =
-            found.is_some_and(|pool| pool.created == seen.created && pool.last_id >= seen.last_id);
-        if is_same {
-            return Ok(());
-        }
-        Err(Error::problem(format!(
-            "its keys do not know all loans of the pool {} that this process has seen: they are \
-             others, or an old copy, which could lend an id twice; put back what was there, and \
-             this process goes on",
-            key.name
-        )))
-    }
-
-    /// Changes the loan of `id` as `change` says, from the loan as it is and the store's time. If
-    /// that says `None`, it is lost.
-    fn change(
-        &self,
-        doing: &str,
-        pool: &PoolKey,
-        id: u64,
-        change: impl Fn(&LoanRow, i64) -> Option<LoanRow> + Sync,
-    ) -> Result<(), LendError> {
-        let seen = lock(&self.seen).get(&pool.name).copied();
-        let key = loan_key(pool, id);
-        let call = Call { doing, keys: &[&key], ..READ };
-        self.client.transact(&call, |transaction| {
-            let now = transaction.now()?;
-            let found = transaction.read(&key)?;
-            let found = found.map(|document| loan_of(&key, &document)).transpose()?;
-            let changed = found.and_then(|loan| Some((change(&loan, now)?, loan)));
-            let Some((changed, loan)) = changed else {
-                let found = find_pool(transaction, pool)?;
-                Self::check_identity(pool, seen, found)?;
-                return Err(Fault::Refused(LendError::Lost { id }));
-            };
-            if changed != loan {
-                transaction.put(&key, document_of(&changed));
-            }
-            Ok(())
-        })
+        KeyLoans { client, known: KnownPools::default() }
     }
 
     /// Lends an id. Returns it, and what the store's pool is then.
     fn lend(
         transaction: &mut Transaction<'_>,
         key: &PoolKey,
-        seen: Option<Pool>,
+        known: Option<Pool>,
         ask: &Ask,
     ) -> Result<(u64, Pool), Fault> {
         let found = find_pool(transaction, key)?;
-        Self::check_identity(key, seen, found)?;
+        check_identity(RECORDS, key, known, found)?;
         let now = transaction.now()?;
         let pool = found.unwrap_or(Pool { bits: key.bits, last_id: 0, created: now });
-        check_width(key, Some(pool))?;
+        key.check_width(pool.bits).map_err(Fault::Refused)?;
         // An earlier run may have been made without an answer.
         if ask.may_be_repeated || transaction.attempt() > 0 {
             for (path, document) in transaction.list(&folder(key))? {
@@ -171,9 +116,7 @@ impl<K: KeyStore> KeyLoans<K> {
             return Ok((id, pool));
         }
         if let Some(clock_until) = least {
-            let by = first_clock(clock_until).saturating_sub(ask.clock).max(1).unsigned_abs();
-            let by = Duration::from_millis(by);
-            return Err(Fault::Refused(LendError::ClockBehind { by }));
+            return Err(Fault::Refused(clock_behind(clock_until, ask.clock)));
         }
         let (held, resting) = counts(&loans, now);
         let first = loans.iter().map(|loan| loan.rests_until).min().unwrap_or(now);
@@ -190,35 +133,45 @@ impl<K: KeyStore> LoanStore for KeyLoans<K> {
     fn grant(&self, key: &PoolKey, ask: &Ask) -> Result<u64, LendError> {
         let path = &*pool_key(key);
         let call = Call { doing: "lend a worker id of", keys: &[path], ..READ };
-        let seen = lock(&self.seen).get(&key.name).copied();
+        let known = self.known.get(key);
         let (id, pool) =
-            self.client.transact(&call, |transaction| Self::lend(transaction, key, seen, ask))?;
-        let mut seen = lock(&self.seen);
-        let known = seen.entry(key.name.clone()).or_insert(pool);
-        known.last_id = known.last_id.max(pool.last_id);
+            self.client.transact(&call, |transaction| Self::lend(transaction, key, known, ask))?;
+        self.known.note(key, pool);
         Ok(id)
     }
 
-    fn renew(&self, pool: &PoolKey, id: u64, holder: &str, clock: i64) -> Result<(), LendError> {
-        let renewed = |loan: &LoanRow, now| loan.renewed(holder, clock, now);
-        self.change("renew a loan in", pool, id, renewed)
-    }
-
-    fn give_back(
+    fn change(
         &self,
+        doing: &str,
         pool: &PoolKey,
         id: u64,
-        holder: &str,
-        clock: i64,
+        change: &Change<'_>,
     ) -> Result<(), LendError> {
-        let returned = |loan: &LoanRow, now| loan.returned(holder, clock, now);
-        self.change("return a worker id to", pool, id, returned)
+        let known = self.known.get(pool);
+        let key = loan_key(pool, id);
+        let call = Call { doing, keys: &[&key], ..READ };
+        self.client.transact(&call, |transaction| {
+            let now = transaction.now()?;
+            let found = transaction.read(&key)?;
+            let found = found.map(|document| loan_of(&key, &document)).transpose()?;
+            let changed = found.and_then(|loan| Some((change(&loan, now)?, loan)));
+            let Some((changed, loan)) = changed else {
+                check_identity(RECORDS, pool, known, find_pool(transaction, pool)?)?;
+                return Err(Fault::Refused(LendError::Lost { id }));
+            };
+            if changed != loan {
+                transaction.put(&key, document_of(&changed));
+            }
+            Ok(())
+        })
     }
 
     fn loans(&self, key: &PoolKey) -> Result<(Vec<LoanRow>, i64), LendError> {
         let path = &*pool_key(key);
         self.client.transact(&Call { keys: &[path], ..READ }, |transaction| {
-            check_width(key, find_pool(transaction, key)?)?;
+            if let Some(pool) = find_pool(transaction, key)? {
+                key.check_width(pool.bits).map_err(Fault::Refused)?;
+            }
             let now = transaction.now()?;
             let loans = transaction.list(&folder(key))?;
             let loans = loans.iter().map(|(path, document)| loan_of(path, document));
@@ -266,17 +219,6 @@ fn folder(pool: &PoolKey) -> String {
 
 fn loan_key(pool: &PoolKey, id: u64) -> String {
     format!("{}/{id}", folder(pool))
-}
-
-fn check_width(key: &PoolKey, found: Option<Pool>) -> Result<(), Fault> {
-    match found {
-        Some(pool) if pool.bits != key.bits => Err(Fault::Refused(LendError::OtherBits {
-            pool: key.name.clone(),
-            stored: pool.bits,
-            asked: key.bits,
-        })),
-        _ => Ok(()),
-    }
 }
 
 /// How many ids have a holder, and how many rest.

@@ -55,6 +55,7 @@
 mod error;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 mod keys;
+mod known_pools;
 mod metrics;
 mod options;
 mod pool;

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use super::error::LendError;
 use super::metrics::{self, Labels};
 use super::request::{Grant, LoanRequest, hash_of};
-use super::rules::{MOST_BITS, ms_of};
+use super::rules::{LoanRow, MOST_BITS, ms_of};
 use super::store::{Loan, LoanStore, PoolCounts, PoolKey};
 use crate::sync::Arc;
 
@@ -98,7 +98,9 @@ impl WorkerPool {
     /// [`LendError::Lost`] when the lease has ended, the id was returned, or another has it;
     /// [`LendError::Storage`] when the store cannot be used.
     pub fn renew(&self, id: u64, secret: &str, clock: SystemTime) -> Result<(), LendError> {
-        self.store.renew(&self.key, id, &hash_of(secret), ms_of(clock))
+        let (holder, clock) = (hash_of(secret), ms_of(clock));
+        let renewed = |loan: &LoanRow, now| loan.renewed(&holder, clock, now);
+        self.store.change("renew a loan in", &self.key, id, &renewed)
     }
 
     /// Returns the `id` by the holder's `secret`, whose clock shows `clock`. It rests all the same
@@ -109,7 +111,9 @@ impl WorkerPool {
     /// [`LendError::Lost`] when another has the id; [`LendError::Storage`] when the store cannot be
     /// used.
     pub fn give_back(&self, id: u64, secret: &str, clock: SystemTime) -> Result<(), LendError> {
-        self.store.give_back(&self.key, id, &hash_of(secret), ms_of(clock))
+        let (holder, clock) = (hash_of(secret), ms_of(clock));
+        let returned = |loan: &LoanRow, now| loan.returned(&holder, clock, now);
+        self.store.change("return a worker id to", &self.key, id, &returned)
     }
 
     /// The last loan of each id that was ever lent, sorted by the id.

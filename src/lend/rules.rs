@@ -5,6 +5,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use super::error::LendError;
 use crate::clock::{nearest, saturated, unix_ms};
 
 /// The widest pool has ids of 22 bits, as no Snowflake has more for its worker.
@@ -134,6 +135,13 @@ impl LoanRow {
 /// What a borrower's clock has to show at least, if that of the last holder has shown this.
 pub fn first_clock(clock_until: i64) -> i64 {
     clock_until.saturating_add(TICK_MS)
+}
+
+/// Why no id is lent to a borrower whose clock shows `clock`, if the last holder's may have shown
+/// `clock_until`.
+pub fn clock_behind(clock_until: i64, clock: i64) -> LendError {
+    let by = first_clock(clock_until).saturating_sub(clock).max(1).unsigned_abs();
+    LendError::ClockBehind { by: Duration::from_millis(by) }
 }
 
 /// The largest id of a pool.

@@ -3,12 +3,10 @@
 //! Lending locks the row of its pool, so that those who ask come one after the other. A loan is one
 //! row, and each write of it is conditional on the row being as it was read.
 
-use std::collections::HashMap;
-use std::time::Duration;
-
 use super::error::LendError;
-use super::rules::{Ask, LoanRow, first_clock, last_id, time_of};
-use super::store::{LoanStore, PoolCounts, PoolKey, PoolRecord};
+use super::known_pools::{KnownPools, Pool, check_identity};
+use super::rules::{Ask, LoanRow, clock_behind, first_clock, last_id, time_of};
+use super::store::{Change, LoanStore, PoolCounts, PoolKey, PoolRecord};
 #[cfg(feature = "sqlite")]
 use crate::backend::StorageError;
 use crate::backend::sql::{
@@ -17,7 +15,6 @@ use crate::backend::sql::{
 };
 #[cfg(feature = "sqlite")]
 use crate::backend::sql::{Deadline, Session as _};
-use crate::sync::{Arc, Mutex, lock};
 
 type Fault = sql::Fault<LendError>;
 
@@ -25,25 +22,11 @@ type Fault = sql::Fault<LendError>;
 #[derive(Clone, Debug)]
 pub(crate) struct SqlLoans<D> {
     pub(crate) client: Client<D>,
-    seen: SeenPools,
+    known: KnownPools,
 }
 
-/// What the process knows of pools, which tells an old copy of the store.
-type SeenPools = Arc<Mutex<HashMap<String, SeenPool>>>;
-
-#[derive(Clone, Copy, Debug)]
-struct SeenPool {
-    created: i64,
-    last_id: u64,
-}
-
-/// The row of a pool, and the database's time.
-struct PoolRow {
-    bits: u32,
-    last_id: u64,
-    created: i64,
-    now: i64,
-}
+/// What errors call the memory of what was lent.
+const RECORDS: &str = "tables";
 
 const LOAN: &str = "id, holder, host, since, lease_ms, rest_ms, lease_until, rests_until, \
                     clock_until, is_returned";
@@ -69,7 +52,7 @@ impl<D: Database> SqlLoans<D> {
 
     /// The pools in the database that `client` calls.
     pub(crate) fn on(client: Client<D>) -> SqlLoans<D> {
-        SqlLoans { client, seen: SeenPools::default() }
+        SqlLoans { client, known: KnownPools::default() }
     }
 
     fn call(doing: &str, access: Access) -> Call<'_> {
@@ -88,86 +71,36 @@ impl<D: Database> SqlLoans<D> {
         })
     }
 
-    /// Changes the loan of `id` as `change` says, from the row as it is and the database's time. If
-    /// that says `None`, it is lost.
-    fn change(
-        &self,
-        doing: &str,
-        pool: &PoolKey,
-        id: u64,
-        change: impl Fn(&LoanRow, i64) -> Option<LoanRow> + Sync,
-    ) -> Result<(), LendError> {
-        let call = Self::call(doing, Access::Write);
-        let seen = self.seen(pool);
-        let lost = || Err(LendError::Lost { id });
-        self.client.transact(&call, &OnMissing::Fail, Some(&lost), |transaction| {
-            check_version::<D>(transaction)?;
-            let mut refused = None;
-            loop {
-                let sql = format!(
-                    "SELECT {LOAN}, {{now}} FROM uidring_loan WHERE pool = ? AND id = ? \
-                     {{for update}}"
-                );
-                let values = [pool.name.as_str().into(), id.into()];
-                let found = transaction.row("uidring_loan", &sql, &values)?;
-                let found = found.map(|row| loan_and_now(&row)).transpose()?;
-                let changed = found.and_then(|(row, now)| Some((change(&row, now)?, row)));
-                let Some((changed, row)) = changed else {
-                    check_identity(pool, seen, find_pool(transaction, pool)?.as_ref())?;
-                    return Err(Fault::Refused(LendError::Lost { id }));
-                };
-                if changed == row || update(transaction, pool, &row, &changed)? {
-                    return Ok(());
-                }
-                if refused.as_ref() == Some(&row) {
-                    return Err(not_written().into());
-                }
-                refused = Some(row);
-            }
-        })
-    }
-
-    /// What this process knows of the pool. It is looked at before a transaction reads anything:
-    /// what others of this process lend later, the transaction need not see.
-    fn seen(&self, pool: &PoolKey) -> Option<SeenPool> {
-        lock(&self.seen).get(&pool.name).copied()
-    }
-
     /// Lends an id. Returns it, and what the store's pool is then.
     fn lend(
         transaction: &mut Transaction<'_>,
         pool: &PoolKey,
-        seen: Option<SeenPool>,
+        known: Option<Pool>,
         ask: &Ask,
-    ) -> Result<(u64, SeenPool), Fault> {
+    ) -> Result<(u64, Pool), Fault> {
         check_version::<D>(transaction)?;
-        let mut row = find_pool(transaction, pool)?;
-        check_identity(pool, seen, row.as_ref())?;
-        if row.is_none() {
+        let mut found = find_pool(transaction, pool)?;
+        check_identity(RECORDS, pool, known, found.map(|(pool, _)| pool))?;
+        if found.is_none() {
             let sql =
                 "INSERT INTO uidring_pool (name, bits, last_id, created) VALUES (?, ?, 0, {now})";
             transaction.write(sql, &[pool.name.as_str().into(), u64::from(pool.bits).into()])?;
-            row = find_pool(transaction, pool)?;
+            found = find_pool(transaction, pool)?;
         }
-        let Some(row) = row else { return Err(not_written().into()) };
-        if row.bits != pool.bits {
-            let (stored, asked) = (row.bits, pool.bits);
-            let pool = pool.name.clone();
-            return Err(Fault::Refused(LendError::OtherBits { pool, stored, asked }));
-        }
-        let seen = |last_id| SeenPool { created: row.created, last_id };
+        let Some((row, now)) = found else { return Err(not_written().into()) };
+        pool.check_width(row.bits).map_err(Fault::Refused)?;
         if ask.may_be_repeated
             && let Some(id) = repeat(transaction, pool, ask)?
         {
-            return Ok((id, seen(row.last_id)));
+            return Ok((id, row));
         }
         if row.last_id < last_id(row.bits) {
             let id = row.last_id + 1;
-            insert(transaction, pool, &LoanRow::lent(id, ask, row.now))?;
+            insert(transaction, pool, &LoanRow::lent(id, ask, now))?;
             let sql = "UPDATE uidring_pool SET last_id = ? WHERE name = ? AND last_id = ?";
             let values = [id.into(), pool.name.as_str().into(), row.last_id.into()];
             written_once(transaction.write(sql, &values)?)?;
-            return Ok((id, seen(id)));
+            return Ok((id, Pool { last_id: id, ..row }));
         }
         let mut refused = None;
         while let Some((found, now)) = find_rested(transaction, pool, ask.clock)? {
@@ -176,7 +109,7 @@ impl<D: Database> SqlLoans<D> {
                 return Err(not_written().into());
             }
             if update(transaction, pool, &found, &LoanRow::lent(id, ask, now))? {
-                return Ok((id, seen(row.last_id)));
+                return Ok((id, row));
             }
             refused = Some(found);
         }
@@ -192,37 +125,57 @@ impl<D: Database> LoanStore for SqlLoans<D> {
     fn grant(&self, pool: &PoolKey, ask: &Ask) -> Result<u64, LendError> {
         let call = Self::call("lend a worker id of", Access::Write);
         let may_create = |_: &mut Transaction<'_>| Ok(());
-        let attempt = |seen| {
+        let attempt = |known| {
             self.client.transact(&call, &OnMissing::Create(&may_create), None, |transaction| {
-                Self::lend(transaction, pool, seen, ask)
+                Self::lend(transaction, pool, known, ask)
             })
         };
-        let seen = self.seen(pool);
-        let (id, now) = match attempt(seen) {
+        let known = self.known.get(pool);
+        let (id, found) = match attempt(known) {
             // Another one may have made the pool since it was looked for.
-            Err(error) if error.is_transient() && seen.is_none() => attempt(self.seen(pool)),
+            Err(error) if error.is_transient() && known.is_none() => attempt(self.known.get(pool)),
             result => result,
         }?;
-        let mut seen = lock(&self.seen);
-        let known = seen.entry(pool.name.clone()).or_insert(now);
-        known.last_id = known.last_id.max(now.last_id);
+        self.known.note(pool, found);
         Ok(id)
     }
 
-    fn renew(&self, pool: &PoolKey, id: u64, holder: &str, clock: i64) -> Result<(), LendError> {
-        let renewed = |row: &LoanRow, now| row.renewed(holder, clock, now);
-        self.change("renew a loan in", pool, id, renewed)
-    }
-
-    fn give_back(
+    fn change(
         &self,
+        doing: &str,
         pool: &PoolKey,
         id: u64,
-        holder: &str,
-        clock: i64,
+        change: &Change<'_>,
     ) -> Result<(), LendError> {
-        let returned = |row: &LoanRow, now| row.returned(holder, clock, now);
-        self.change("return a worker id to", pool, id, returned)
+        let call = Self::call(doing, Access::Write);
+        let known = self.known.get(pool);
+        let lost = || Err(LendError::Lost { id });
+        self.client.transact(&call, &OnMissing::Fail, Some(&lost), |transaction| {
+            check_version::<D>(transaction)?;
+            let mut refused = None;
+            loop {
+                let sql = format!(
+                    "SELECT {LOAN}, {{now}} FROM uidring_loan WHERE pool = ? AND id = ? \
+                     {{for update}}"
+                );
+                let values = [pool.name.as_str().into(), id.into()];
+                let found = transaction.row("uidring_loan", &sql, &values)?;
+                let found = found.map(|row| loan_and_now(&row)).transpose()?;
+                let changed = found.and_then(|(row, now)| Some((change(&row, now)?, row)));
+                let Some((changed, row)) = changed else {
+                    let found = find_pool(transaction, pool)?.map(|(pool, _)| pool);
+                    check_identity(RECORDS, pool, known, found)?;
+                    return Err(Fault::Refused(LendError::Lost { id }));
+                };
+                if changed == row || update(transaction, pool, &row, &changed)? {
+                    return Ok(());
+                }
+                if refused.as_ref() == Some(&row) {
+                    return Err(not_written().into());
+                }
+                refused = Some(row);
+            }
+        })
     }
 
     fn loans(&self, pool: &PoolKey) -> Result<(Vec<LoanRow>, i64), LendError> {
@@ -270,10 +223,8 @@ impl<D: Database> SqlLoans<D> {
         let sql = "SELECT bits FROM uidring_pool WHERE name = ?";
         let row = transaction.row("uidring_pool", sql, &[pool.name.as_str().into()])?;
         match row.as_deref() {
-            Some([Value::Int(stored)]) if *stored != i64::from(pool.bits) => {
-                let stored = u32::try_from(*stored).unwrap_or(0);
-                let (pool, asked) = (pool.name.clone(), pool.bits);
-                Err(Fault::Refused(LendError::OtherBits { pool, stored, asked }))
+            Some([Value::Int(stored)]) => {
+                pool.check_width(u32::try_from(*stored).unwrap_or(0)).map_err(Fault::Refused)
             }
             _ => Ok(()),
         }
@@ -327,28 +278,12 @@ fn check_version<D: Database>(transaction: &mut Transaction<'_>) -> Result<(), E
     }
 }
 
-/// Refuses another store than the one that this process knows, or an old copy.
-fn check_identity(
+/// The pool, whose row nobody else changes until the end of the transaction, and the database's
+/// time.
+fn find_pool(
+    transaction: &mut Transaction<'_>,
     pool: &PoolKey,
-    seen: Option<SeenPool>,
-    found: Option<&PoolRow>,
-) -> Result<(), Error> {
-    let Some(seen) = seen else { return Ok(()) };
-    let is_same =
-        found.is_some_and(|row| row.created == seen.created && row.last_id >= seen.last_id);
-    if is_same {
-        return Ok(());
-    }
-    Err(Error::problem(format!(
-        "its tables do not know all loans of the pool {} that this process has seen: they are \
-         others, or an old copy, which could lend an id twice; put back what was there, and this \
-         process goes on",
-        pool.name
-    )))
-}
-
-/// The row of the pool, which nobody else changes until the end of the transaction.
-fn find_pool(transaction: &mut Transaction<'_>, pool: &PoolKey) -> Result<Option<PoolRow>, Error> {
+) -> Result<Option<(Pool, i64)>, Error> {
     let sql = "SELECT bits, last_id, created, {now} FROM uidring_pool WHERE name = ? {for update}";
     let Some(row) = transaction.row("uidring_pool", sql, &[pool.name.as_str().into()])? else {
         return Ok(None);
@@ -360,7 +295,7 @@ fn find_pool(transaction: &mut Transaction<'_>, pool: &PoolKey) -> Result<Option
     let (Ok(bits), Ok(last_id)) = (u32::try_from(bits), u64::try_from(last_id)) else {
         return Err(Error::IncompatibleTables(None));
     };
-    Ok(Some(PoolRow { bits, last_id, created, now }))
+    Ok(Some((Pool { bits, last_id, created }, now)))
 }
 
 /// Renews the loan that the same holder has already. Returns its id.
@@ -410,8 +345,7 @@ fn why_none(
     let sql = "SELECT MIN(clock_until) FROM uidring_loan WHERE pool = ? AND rests_until <= {now}";
     let behind = transaction.rows(sql, &[pool.name.as_str().into()])?.pop();
     if let Some([Value::Int(clock_until)]) = behind.as_deref() {
-        let by = first_clock(*clock_until).saturating_sub(clock).max(1).unsigned_abs();
-        return Ok(LendError::ClockBehind { by: Duration::from_millis(by) });
+        return Ok(clock_behind(*clock_until, clock));
     }
     let (held, resting) = counts(transaction, &pool.name)?;
     let sql = "SELECT MIN(rests_until), {now} FROM uidring_loan WHERE pool = ?";

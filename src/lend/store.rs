@@ -13,6 +13,17 @@ pub struct PoolKey {
     pub bits: u32,
 }
 
+impl PoolKey {
+    /// Fails if the store's pool has ids of other than these bits.
+    pub fn check_width(&self, stored: u32) -> Result<(), LendError> {
+        let (pool, asked) = (self.name.clone(), self.bits);
+        if stored == asked { Ok(()) } else { Err(LendError::OtherBits { pool, stored, asked }) }
+    }
+}
+
+/// What becomes of a loan at the store's time.
+pub type Change<'a> = dyn Fn(&LoanRow, i64) -> Option<LoanRow> + Sync + 'a;
+
 /// A store that has pools. Calls block, each at most for the store's time limit, and each is one
 /// durable transaction.
 pub trait LoanStore: Debug + Send + Sync {
@@ -22,10 +33,16 @@ pub trait LoanStore: Debug + Send + Sync {
     /// Lends an id, or renews the loan of the same holder if there is one.
     fn grant(&self, pool: &PoolKey, ask: &Ask) -> Result<u64, LendError>;
 
-    fn renew(&self, pool: &PoolKey, id: u64, holder: &str, clock: i64) -> Result<(), LendError>;
-
-    fn give_back(&self, pool: &PoolKey, id: u64, holder: &str, clock: i64)
-    -> Result<(), LendError>;
+    /// Changes the loan of `id` as `change` says, from the loan as it is and the store's time. If
+    /// that says `None`, it is lost. `doing` is what cannot be done if it fails, up to the name of
+    /// the store: "renew a loan in".
+    fn change(
+        &self,
+        doing: &str,
+        pool: &PoolKey,
+        id: u64,
+        change: &Change<'_>,
+    ) -> Result<(), LendError>;
 
     /// The last loan of each id that was lent, sorted by the id, and the store's time.
     fn loans(&self, pool: &PoolKey) -> Result<(Vec<LoanRow>, i64), LendError>;
