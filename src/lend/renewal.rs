@@ -313,12 +313,7 @@ impl Guard {
         state.renewals += 1;
         let has_failed = state.last_error.take().is_some();
         drop(state);
-        let worker = self.shared.id();
-        if has_failed {
-            event!(info, "worker_renewed_again", worker, "the loan is renewed again");
-        } else {
-            event!(debug, "worker_renewed", worker, "the loan was renewed");
-        }
+        tell_renewed(self.shared.id(), has_failed);
         asked + self.third()
     }
 
@@ -404,6 +399,15 @@ impl Guard {
 
 fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg_attr(not(feature = "tracing"), allow(unused_variables, reason = "it is told by events"))]
+fn tell_renewed(worker: u64, has_failed: bool) {
+    if has_failed {
+        event!(info, "worker_renewed_again", worker, "the loan is renewed again");
+    } else {
+        event!(debug, "worker_renewed", worker, "the loan was renewed");
+    }
 }
 
 #[cfg_attr(not(feature = "tracing"), allow(unused_variables, reason = "it is told by events"))]
