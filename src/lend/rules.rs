@@ -168,6 +168,7 @@ pub fn length_ms(length: Duration) -> Option<i64> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test that cannot go on has failed
 mod tests {
     use proptest::prelude::*;
 
