@@ -163,30 +163,10 @@ impl Stopwatch {
     }
 }
 
-#[cfg(all(
-    feature = "lend",
-    any(
-        feature = "etcd",
-        feature = "mysql",
-        feature = "postgres",
-        feature = "redis",
-        feature = "sqlite",
-        feature = "zookeeper"
-    )
-))]
+#[cfg(all(feature = "_store", feature = "lend"))]
 pub(crate) use since_boot::SleepStopwatch;
 
-#[cfg(all(
-    feature = "lend",
-    any(
-        feature = "etcd",
-        feature = "mysql",
-        feature = "postgres",
-        feature = "redis",
-        feature = "sqlite",
-        feature = "zookeeper"
-    )
-))]
+#[cfg(all(feature = "_store", feature = "lend"))]
 mod since_boot {
     use std::time::Duration;
 

@@ -348,17 +348,7 @@ mod uid;
 
 pub mod clock;
 pub mod integrations;
-#[cfg(all(
-    feature = "lend",
-    any(
-        feature = "etcd",
-        feature = "mysql",
-        feature = "postgres",
-        feature = "redis",
-        feature = "sqlite",
-        feature = "zookeeper"
-    )
-))]
+#[cfg(all(feature = "_store", feature = "lend"))]
 pub mod lend;
 #[cfg(feature = "masked")]
 pub mod masked;

@@ -38,14 +38,7 @@ impl Deadline {
 
     /// For how long the call has waited, as an error tells it: in milliseconds, unless it is the
     /// whole timeout.
-    #[cfg(any(
-        feature = "etcd",
-        feature = "mysql",
-        feature = "postgres",
-        feature = "redis",
-        feature = "sqlite",
-        feature = "zookeeper"
-    ))]
+    #[cfg(feature = "_store")]
     pub fn waited(&self) -> Duration {
         let waited = self.since.elapsed();
         let ms = Duration::from_millis(u64::try_from(waited.as_millis()).unwrap_or(u64::MAX));

@@ -5,24 +5,9 @@
 //! [`segment`](crate::segment) tags, and `series` series.
 
 pub mod address;
-#[cfg(any(
-    feature = "etcd",
-    feature = "http",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
-))]
+#[cfg(any(feature = "_store", feature = "http"))]
 pub mod call;
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
-))]
+#[cfg(feature = "_store")]
 pub mod error;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 pub mod keys;

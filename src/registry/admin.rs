@@ -178,14 +178,7 @@ pub enum WorkerKind {
     Actual,
 }
 
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
-))]
+#[cfg(feature = "_store")]
 impl WorkerKind {
     /// As the table's column `type` has it, which is as `UidGenerator` numbers them.
     pub(super) fn code(self) -> i64 {

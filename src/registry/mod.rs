@@ -1,27 +1,13 @@
 //! Where worker ids come from.
 
 mod admin;
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
-))]
+#[cfg(feature = "_store")]
 mod assignment;
 #[cfg(feature = "contract")]
 pub mod contract;
 mod error;
 mod fixed;
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
-))]
+#[cfg(feature = "_store")]
 mod host;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 mod keys;
@@ -42,26 +28,9 @@ pub use sql::SqliteRegistry;
 #[cfg(feature = "mysql")]
 pub use sql::{MySqlRegistry, UidGeneratorRegistry};
 
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
-))]
+#[cfg(feature = "_store")]
 pub(crate) use assignment::Config;
-#[cfg(all(
-    feature = "lend",
-    any(
-        feature = "etcd",
-        feature = "mysql",
-        feature = "postgres",
-        feature = "redis",
-        feature = "sqlite",
-        feature = "zookeeper"
-    )
-))]
+#[cfg(all(feature = "_store", feature = "lend"))]
 pub(crate) use host::this_host;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 pub(crate) use keys::KeyRegistry;

@@ -9,17 +9,7 @@ use super::error::StoreError;
 use super::options::{RegistryOptions, Table};
 #[cfg(feature = "series")]
 use crate::backend::storage_error::StorageError;
-#[cfg(all(
-    feature = "lend",
-    any(
-        feature = "etcd",
-        feature = "mysql",
-        feature = "postgres",
-        feature = "redis",
-        feature = "sqlite",
-        feature = "zookeeper"
-    )
-))]
+#[cfg(all(feature = "_store", feature = "lend"))]
 use crate::lend::{LendError, LoanStore};
 use crate::registry::{RegistryAdmin, RegistryError};
 use crate::segment::{SegmentAdmin, SegmentError, TinyIdToken};
@@ -79,17 +69,7 @@ pub(super) trait Backend: Debug + Send + Sync {
     fn segments(&self, table: Table, calls: Calls) -> Result<Arc<dyn SegmentAdmin>, SegmentError>;
 
     /// Pools of worker ids that are lent.
-    #[cfg(all(
-        feature = "lend",
-        any(
-            feature = "etcd",
-            feature = "mysql",
-            feature = "postgres",
-            feature = "redis",
-            feature = "sqlite",
-            feature = "zookeeper"
-        )
-    ))]
+    #[cfg(all(feature = "_store", feature = "lend"))]
     fn loans(&self, calls: Calls) -> Result<Arc<dyn LoanStore>, LendError>;
 
     /// Series, where the kind of store has them.

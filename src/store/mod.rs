@@ -59,14 +59,7 @@ mod handles;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 mod key_server;
 mod kind;
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
-))]
+#[cfg(feature = "_store")]
 mod open_errors;
 mod options;
 pub mod redis;
@@ -93,17 +86,7 @@ use address::{Address, is_on_network};
 use kind::{Backend, Calls, Kind, Open};
 
 use crate::backend::storage_error::other_store;
-#[cfg(all(
-    feature = "lend",
-    any(
-        feature = "etcd",
-        feature = "mysql",
-        feature = "postgres",
-        feature = "redis",
-        feature = "sqlite",
-        feature = "zookeeper"
-    )
-))]
+#[cfg(all(feature = "_store", feature = "lend"))]
 use crate::lend::{LendError, PoolRecord, WorkerPool};
 #[cfg(feature = "zookeeper")]
 use crate::registry::LeafWorker;
@@ -417,17 +400,7 @@ impl Store {
     ///
     /// [`LendError::Name`] and [`LendError::Bits`] when there can be no such pool;
     /// [`LendError::Storage`] when the file cannot be read or made. A server is asked nothing yet.
-    #[cfg(all(
-        feature = "lend",
-        any(
-            feature = "etcd",
-            feature = "mysql",
-            feature = "postgres",
-            feature = "redis",
-            feature = "sqlite",
-            feature = "zookeeper"
-        )
-    ))]
+    #[cfg(all(feature = "_store", feature = "lend"))]
     pub fn worker_pool(&self, name: &str, bits: u32) -> Result<WorkerPool, LendError> {
         WorkerPool::on(self.backend.loans(self.calls)?, name, bits)
     }
@@ -438,17 +411,7 @@ impl Store {
     /// # Errors
     ///
     /// [`LendError::Storage`] when the store cannot be used.
-    #[cfg(all(
-        feature = "lend",
-        any(
-            feature = "etcd",
-            feature = "mysql",
-            feature = "postgres",
-            feature = "redis",
-            feature = "sqlite",
-            feature = "zookeeper"
-        )
-    ))]
+    #[cfg(all(feature = "_store", feature = "lend"))]
     pub fn worker_pools(&self) -> Result<Vec<PoolRecord>, LendError> {
         self.backend.loans(self.calls)?.pools()
     }

@@ -3,14 +3,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
-))]
+#[cfg(feature = "_store")]
 use crate::registry::{Config, RegistryError};
 
 /// How a [`Store`](crate::Store) gives worker ids: each once and for ever, from the whole worker
@@ -86,14 +79,7 @@ impl RegistryOptions {
         RegistryOptions { uid_generator: true, ..self }
     }
 
-    #[cfg(any(
-        feature = "etcd",
-        feature = "mysql",
-        feature = "postgres",
-        feature = "redis",
-        feature = "sqlite",
-        feature = "zookeeper"
-    ))]
+    #[cfg(feature = "_store")]
     /// Sets in `config` what is set here.
     pub(super) fn configure(&self, config: &mut Config) -> Result<(), RegistryError> {
         if let Some((name, port)) = &self.host {

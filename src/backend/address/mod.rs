@@ -3,26 +3,12 @@
 
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 pub mod database;
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
-))]
+#[cfg(feature = "_store")]
 #[allow(dead_code, reason = "in a build with SQLite alone: a file has no password")]
 pub mod escapes;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 pub mod key_server;
-#[cfg(any(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis",
-    feature = "sqlite",
-    feature = "zookeeper"
-))]
+#[cfg(feature = "_store")]
 #[allow(dead_code, reason = "in a build with SQLite alone: a file has no password")]
 pub mod password_file;
 pub mod redaction;
