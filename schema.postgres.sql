@@ -210,7 +210,7 @@ CREATE TABLE IF NOT EXISTS uidring_pool (
     -- The name: 1 to 64 characters, compared exactly.
     name VARCHAR(64) PRIMARY KEY
         CHECK (CHAR_LENGTH(name) >= 1),
-    -- The width of its ids in bits. They begin at 1, as whoever was told none takes 0.
+    -- The width of its ids in bits. The first id is 1: a generator without one takes 0.
     bits BIGINT NOT NULL
         CHECK (bits BETWEEN 1 AND 22),
     -- The largest id ever lent; 0 before the first.

@@ -3,7 +3,7 @@
 //! `pools/shop` has the width of the pool "shop" and the largest id that was ever lent, and
 //! `loans-shop/7` the last loan of its id 7.
 //!
-//! etcd tells whole seconds alone: a rest may be so much shorter there, and is a second at least.
+//! etcd tells the time in whole seconds: a rest may be up to a second shorter there.
 
 use super::error::LendError;
 use super::known_pools::{KnownPools, Pool, check_identity};
@@ -107,7 +107,7 @@ impl<K: KeyStore> KeyLoans<K> {
         let least = rested.iter().map(|loan| loan.clock_until).min();
         rested.retain(|loan| first_clock(loan.clock_until) <= ask.clock);
         rested.sort_by_key(|loan| (loan.rests_until, loan.id));
-        // Those who come together do not all want the same one again.
+        // Borrowers that ask at once choose among more ids at each further try.
         let most = 1_usize.checked_shl(transaction.attempt()).unwrap_or(usize::MAX);
         let choice = most.min(rested.len());
         if choice > 0 {

@@ -197,7 +197,7 @@ impl Renewal {
         let thread = self.thread.take();
         // The owner may be dropped by its own `on_loss`.
         if *lock(&self.thread_id) != Some(thread_id()) {
-            // It catches the panics of others, so joining it does not fail.
+            // The thread catches the panics of call-backs, so joining it does not fail.
             let _ = thread.map(thread::JoinHandle::join);
         }
         #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
@@ -282,7 +282,7 @@ impl Guard {
             let pause = until.map_or(LONGEST_SLEEP, |until| until.saturating_sub(now));
             self.sleep(pause);
         }
-        // It ends with its call, whose answer nobody waits for.
+        // The last call may still run. Its answer does not count any more.
         self.join();
     }
 
@@ -300,7 +300,7 @@ impl Guard {
     }
 
     fn join(&mut self) {
-        // It does not panic but with the library, whose error it would be.
+        // A call that panics is a fault of the library, and leaves no answer.
         let _ = self.call.take().map(thread::JoinHandle::join);
     }
 

@@ -1,6 +1,6 @@
 //! [`SqlLoans`], pools in a database with SQL.
 //!
-//! Lending locks the row of its pool, so that those who ask come one after the other. A loan is one
+//! Lending locks the row of its pool, so that borrowers come one after the other. A loan is one
 //! row, and each write of it is conditional on the row being as it was read.
 
 use super::error::LendError;

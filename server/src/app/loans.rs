@@ -66,7 +66,7 @@ impl AppLoans {
         lock(&self.seen).get_or_insert_default();
     }
 
-    /// Looks how the ids of the pools are used, for those who watch. Blocks on the database.
+    /// Counts how the ids of the pools are used, for metrics and the page. Blocks on the database.
     pub(crate) fn look(&self) {
         if lock(&self.seen).is_none() {
             return;

@@ -96,7 +96,7 @@ impl WantedLoan {
     }
 }
 
-/// Lends an id. Returns also how long nobody has it after its lease.
+/// Lends an id. Returns also how long it rests after its lease.
 pub(crate) async fn lend(
     app: &'static App,
     wanted: WantedLoan,

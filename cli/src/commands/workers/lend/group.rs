@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 
 use crate::commands::workers::lend::deadline::now;
 
-/// How long those have who were asked to end, where the lease leaves as much.
+/// How long a group has to end once it was asked, if the lease lasts as long.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// A process group. The process that leads it has the same number.

@@ -10,7 +10,8 @@ use nix::sys::signal::{SigSet, Signal};
 
 use crate::commands::workers::lend::event::Event;
 
-/// Those that are passed on. SIGKILL and SIGSTOP cannot be: the watcher is for them.
+/// The signals that are passed on to the command. SIGKILL and SIGSTOP cannot be caught: the
+/// watcher is there for them.
 const PASSED: [Signal; 9] = [
     Signal::SIGINT,
     Signal::SIGTERM,
@@ -23,15 +24,8 @@ const PASSED: [Signal; 9] = [
     Signal::SIGCONT,
 ];
 
-/// Those that end a program which does nothing about them.
-const ENDING: [Signal; 6] = [
-    Signal::SIGINT,
-    Signal::SIGTERM,
-    Signal::SIGHUP,
-    Signal::SIGQUIT,
-    Signal::SIGUSR1,
-    Signal::SIGUSR2,
-];
+/// The ones among them that end no program which does nothing about them.
+const HARMLESS: [Signal; 3] = [Signal::SIGWINCH, Signal::SIGTSTP, Signal::SIGCONT];
 
 /// The exit status of shells for a program that a signal has ended.
 pub(super) fn status_of(signal: Signal) -> u8 {
@@ -57,7 +51,7 @@ impl Signals {
         thread::Builder::new().name("signals".to_owned()).spawn(move || {
             while let Ok(signal) = passed.wait() {
                 // An id that is just being lent is free after its lease and rest.
-                if is_there.get().is_none() && ENDING.contains(&signal) {
+                if is_there.get().is_none() && !HARMLESS.contains(&signal) {
                     process::exit(status_of(signal).into());
                 }
                 if events.send(Event::Signal(signal)).is_err() {

@@ -16,7 +16,7 @@ use crate::commands::workers::lend::signals::status_of;
 use crate::commands::workers::lend::terminal::Terminal;
 use crate::commands::workers::lend::watcher::Watcher;
 
-/// How often the tool looks whether those are gone who were asked to end.
+/// How often the tool looks whether a group that was asked to end is gone.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// What is known of the id.
