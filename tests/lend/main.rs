@@ -23,5 +23,4 @@ mod key_servers;
 ))]
 mod servers;
 mod sqlite;
-mod storm;
 mod worker;

@@ -1,23 +1,46 @@
 //! Holders that are killed, stand still beyond their lease, return ids, and have clocks that go
-//! wrong, on a store that is away now and then. Each ends by its own clock.
+//! wrong, on a store that is away now and then. Each ends by its own clock. No id may have two
+//! holders at once, and none may make a tick again.
+//!
+//! ```sh
+//! UIDRING_STORM_SEED=1 UIDRING_STORM_SECONDS=60 \
+//!     cargo test --all-features --test lend_storm -- --ignored --nocapture storm
+//! ```
+#![cfg(target_os = "linux")]
+#![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
-use std::collections::{BTreeMap, BTreeSet};
+#[path = "common/bad_key_servers.rs"]
+mod bad_key_servers;
+#[path = "common/databases/mod.rs"]
+mod databases;
+#[path = "common/key_servers/mod.rs"]
+mod key_servers;
+#[path = "common/takers.rs"]
+mod takers;
+
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use bad_key_servers::{BadEtcd, BadZooKeeper};
+use databases::{OwnServer, Server};
+use key_servers::redis::OwnRedis;
+use takers::{BadServer, Fragile, number, until_shown};
 use uidring::Store;
 use uidring::lend::{LendError, LoanRequest, WorkerPool};
 
-use crate::folder::folder;
-
+const HOLDERS: u64 = 24;
+/// A pool of 15 ids.
+const BITS: u32 = 4;
 const LEASE: Duration = Duration::from_secs(1);
-/// Longer than any two clocks differ.
 const REST: Duration = Duration::from_secs(1);
-const LENGTH: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(2);
+/// By how many milliseconds clocks differ: by more than lease and rest together.
+const SKEW: u64 = 3000;
 
 fn ms(count: u64) -> Duration {
     Duration::from_millis(count)
@@ -61,7 +84,7 @@ impl Storm {
     fn run(&self, pool: &WorkerPool, random: &mut fastrand::Rng) {
         while !self.is_over() {
             // Ahead of this machine's clock, or behind it.
-            let ahead = ms(random.u64(0..900));
+            let ahead = ms(random.u64(0..SKEW));
             self.live(pool, random, ahead);
         }
     }
@@ -102,41 +125,116 @@ impl Storm {
             let _ = pool.give_back(grant.id, &grant.secret, SystemTime::now() + ahead);
         }
     }
+}
 
-    /// The file is away for a while, now and then.
-    fn take_away(&self, file: &Path, random: &mut fastrand::Rng) {
+/// A file that is away for a while, now and then.
+struct BadFile {
+    file: PathBuf,
+    away: PathBuf,
+    moves_at: Instant,
+}
+
+impl BadFile {
+    fn new(file: PathBuf) -> BadFile {
         let away = file.with_extension("away");
-        while !self.is_over() {
-            thread::sleep(ms(random.u64(500..2500)));
-            fs::rename(file, &away).unwrap();
-            thread::sleep(ms(random.u64(50..900)));
-            fs::rename(&away, file).unwrap();
+        BadFile { file, away, moves_at: Instant::now() }
+    }
+
+    fn maybe_disturb(&mut self, random: &mut fastrand::Rng) {
+        if Instant::now() < self.moves_at {
+            return;
+        }
+        let is_away = self.away.exists();
+        let (from, to) = if is_away { (&self.away, &self.file) } else { (&self.file, &self.away) };
+        fs::rename(from, to).unwrap();
+        let pause = if is_away { random.u64(500..2500) } else { random.u64(50..900) };
+        self.moves_at = Instant::now() + ms(pause);
+    }
+
+    fn put_back(&mut self) {
+        if self.away.exists() {
+            fs::rename(&self.away, &self.file).unwrap();
         }
     }
 }
 
 #[test]
-fn no_id_has_two_holders_in_a_storm() {
-    let folder = folder();
+#[ignore = "takes seconds to minutes"]
+fn storm_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("uidring.db");
-    let pool = Store::open(&file).unwrap().worker_pool("storm", 3).unwrap();
-    let (storm, seed) = (Storm::default(), fastrand::u64(..));
+    let (store, mut bad) = (Store::open(&file).unwrap(), BadFile::new(file));
+    until_shown(|seconds| {
+        let is_enough = storm(seconds, &store, |random| bad.maybe_disturb(random));
+        bad.put_back();
+        is_enough
+    });
+}
+
+#[test]
+#[ignore = "takes seconds to minutes; needs PostgreSQL's server"]
+fn storm_postgres() {
+    storm_on(OwnServer::start(Server::Postgres));
+}
+
+#[test]
+#[ignore = "takes seconds to minutes; needs MariaDB's server"]
+fn storm_mysql() {
+    storm_on(OwnServer::start(Server::MySql));
+}
+
+#[test]
+#[ignore = "takes seconds to minutes; needs etcd's server"]
+fn storm_etcd() {
+    storm_on(BadEtcd::start());
+}
+
+#[test]
+#[ignore = "takes seconds to minutes; needs ZooKeeper"]
+fn storm_zookeeper() {
+    storm_on(BadZooKeeper::start());
+}
+
+#[test]
+#[ignore = "takes seconds to minutes; needs Redis' server"]
+fn storm_redis() {
+    storm_on(OwnRedis::start(""));
+}
+
+/// On a server that crashes and starts again, hangs, and loses its connections.
+fn storm_on(server: impl Fragile + 'static) {
+    let mut bad = BadServer::new(server);
+    let store = Store::open(&bad.server.url()).unwrap().with_timeout(TIMEOUT);
+    until_shown(|seconds| {
+        let is_enough = storm(seconds, &store, |random| bad.maybe_disturb(random));
+        bad.resume();
+        is_enough
+    });
+}
+
+/// A storm in which `disturb` does to the store what is bad for it. Returns whether enough has
+/// happened.
+fn storm(seconds: u64, store: &Store, mut disturb: impl FnMut(&mut fastrand::Rng)) -> bool {
+    let name = format!("storm-{seconds}");
+    let pool = store.worker_pool(&name, BITS).unwrap();
+    let storm = Storm::default();
+    let seed = number("UIDRING_STORM_SEED", fastrand::u64(..));
     println!("seed {seed}");
     thread::scope(|scope| {
         let (storm, pool) = (&storm, &pool);
-        let holders: Vec<_> = (0..12)
+        let holders: Vec<_> = (0..HOLDERS)
             .map(|number| {
                 scope.spawn(move || {
                     storm.run(pool, &mut fastrand::Rng::with_seed(seed.wrapping_add(number)));
                 })
             })
             .collect();
-        let file = &file;
-        scope.spawn(move || storm.take_away(file, &mut fastrand::Rng::with_seed(seed)));
-        let since = Instant::now();
-        while since.elapsed() < LENGTH && !holders.iter().any(thread::ScopedJoinHandle::is_finished)
+        let (since, mut random) = (Instant::now(), fastrand::Rng::with_seed(seed));
+        while since.elapsed() < Duration::from_secs(seconds)
+            && !holders.iter().any(thread::ScopedJoinHandle::is_finished)
         {
             thread::sleep(ms(50));
+            disturb(&mut random);
         }
         storm.is_over.store(true, Ordering::Relaxed);
     });
@@ -144,6 +242,5 @@ fn no_id_has_two_holders_in_a_storm() {
     let again = uses.values().filter(|holders| holders.len() > 1).count();
     let (loans, losses) = (storm.loans.into_inner(), storm.losses.into_inner());
     println!("{loans} loans, {losses} lost, {again} ids of {} had several holders", uses.len());
-    assert!(uses.keys().copied().collect::<BTreeSet<_>>() == (1..=7).collect());
-    assert!(loans >= 20 && losses > 0 && again >= 5, "it has shown nothing");
+    loans >= 40 && losses > 0 && again >= 10
 }
