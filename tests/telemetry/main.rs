@@ -21,6 +21,8 @@ mod events;
 mod lease_events;
 #[cfg(all(feature = "lend", feature = "sqlite", feature = "tracing"))]
 mod loan_events;
+#[cfg(all(feature = "lend", feature = "metrics", feature = "sqlite"))]
+mod loan_metrics;
 #[cfg(feature = "metrics")]
 mod metrics;
 #[cfg(all(feature = "series", feature = "sqlite", feature = "tracing"))]

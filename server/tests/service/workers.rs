@@ -276,20 +276,27 @@ fn loans_outlive_the_service_and_are_the_library_s() {
 #[test]
 fn operators_see_how_the_pools_are_used() {
     let server = Server::start(&[]);
-    let free = |pool: &str| {
-        let series = format!("uidring_pool_free_ids{{pool=\"{pool}\"}}");
+    let of_pool = |state: &str| {
+        let series = format!("uidring_pool_{state}_ids{{pool=\"shop\"}}");
         metric(server.get("/metrics").text(), &series)
     };
-    assert_eq!(free("shop"), None);
-    lent(&lend(&server, r#"{"pool":"shop","bits":1}"#));
-    server.wait_for("the pool", || free("shop") == Some(0.0));
+    let used = || ["held", "resting", "free"].map(of_pool);
+    assert_eq!(used(), [None; 3]);
+    let (id, secret) = lent(&lend(&server, r#"{"pool":"shop","bits":2}"#));
+    lent(&lend(&server, r#"{"pool":"shop","bits":2}"#));
+    server.wait_for("the loans", || used() == [Some(2.0), Some(0.0), Some(1.0)]);
+    assert_eq!(loan(&server, "DELETE", &format!("shop/{id}"), &[&secret]).status, 204);
+    server.wait_for("the return", || used() == [Some(1.0), Some(1.0), Some(1.0)]);
+    let given =
+        |what: &str| metric(server.get("/metrics").text(), &format!("uidring_lent_{what}_total"));
+    assert_eq!((given("worker_ids"), given("returns")), (Some(2.0), Some(1.0)));
     let status = server.get("/v1/status").json();
     assert_eq!(
         (&status["pools"][0]["held"], &status["given"]["worker_ids"]),
-        (&1.into(), &1.into())
+        (&1.into(), &2.into())
     );
     let page = server.get("/");
-    assert!(page.text().contains("1 held · 0 resting · 0 free"), "{}", page.text());
+    assert!(page.text().contains("1 held · 1 resting · 1 free"), "{}", page.text());
 }
 
 #[test]
