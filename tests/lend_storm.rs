@@ -209,7 +209,7 @@ fn storm_redis() {
 /// On a server that crashes and starts again, hangs, and loses its connections.
 fn storm_on(server: impl Fragile + 'static) {
     let mut bad = BadServer::new(server);
-    let store = Store::open(&bad.server.url()).unwrap().with_timeout(TIMEOUT);
+    let store = Store::open(bad.server.url()).unwrap().with_timeout(TIMEOUT);
     until_shown(|seconds| {
         let is_enough = storm(seconds, &store, |random| bad.maybe_disturb(random));
         bad.resume();
@@ -217,11 +217,11 @@ fn storm_on(server: impl Fragile + 'static) {
     });
 }
 
-/// A storm in which `disturb` does to the store what is bad for it. Returns whether enough has
+/// A storm in which `disturb` does what is bad for the database. Returns whether enough has
 /// happened.
-fn storm(seconds: u64, store: &Store, mut disturb: impl FnMut(&mut fastrand::Rng)) -> bool {
+fn storm(seconds: u64, database: &Store, mut disturb: impl FnMut(&mut fastrand::Rng)) -> bool {
     let name = format!("storm-{seconds}");
-    let pool = store.worker_pool(&name, BITS).unwrap();
+    let pool = database.worker_pool(&name, BITS).unwrap();
     let storm = Storm::default();
     let seed = number("UIDRING_STORM_SEED", fastrand::u64(..));
     println!("seed {seed}");

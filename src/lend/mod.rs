@@ -78,5 +78,5 @@ pub use request::{Grant, LoanRequest};
 pub(crate) use sql::SqlLoans;
 pub use status::LentStatus;
 pub(crate) use store::LoanStore;
-pub use store::{Loan, PoolCounts, PoolRecord};
+pub use store::{Loan, LoanState, PoolCounts, PoolRecord};
 pub use worker::LentWorker;

@@ -73,15 +73,42 @@ pub struct Loan {
     /// What the holder's own clock may show until the end of the lease, or has shown until the
     /// return. The clock of the next holder has to show more, by a second.
     pub clock_until: SystemTime,
-    /// Whether the holder has it now.
-    pub is_held: bool,
-    /// Whether the id rests: it has no holder, and may not be lent yet.
-    pub is_resting: bool,
+    /// What became of the id.
+    pub state: LoanState,
+}
+
+/// What became of an id that was lent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoanState {
+    /// Its holder has it.
+    Held,
+    /// It has no holder, and may not be lent yet.
+    Resting,
+    /// It may be lent.
+    Free,
+}
+
+impl LoanState {
+    /// The state in one lower-case word: "held", "resting" or "free".
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            LoanState::Held => "held",
+            LoanState::Resting => "resting",
+            LoanState::Free => "free",
+        }
+    }
 }
 
 impl Loan {
     pub(super) fn of(row: LoanRow, now: i64) -> Loan {
-        let is_held = row.is_held(now);
+        let state = if row.is_held(now) {
+            LoanState::Held
+        } else if row.has_rested(now) {
+            LoanState::Free
+        } else {
+            LoanState::Resting
+        };
         Loan {
             id: row.id,
             since: time_of(row.since),
@@ -89,8 +116,7 @@ impl Loan {
             rests_until: time_of(row.rests_until),
             lease: Duration::from_millis(row.lease_ms.unsigned_abs()),
             clock_until: time_of(row.clock_until),
-            is_held,
-            is_resting: !is_held && !row.has_rested(now),
+            state,
             host: row.host,
         }
     }

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use uidring::Store;
-use uidring::lend::{Grant, LendError, LoanRequest, WorkerPool};
+use uidring::lend::{Grant, LendError, LoanRequest, LoanState, WorkerPool};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -149,7 +149,7 @@ fn a_clock_that_went_back_is_remembered(store: &Store) {
     pool.give_back(grant.id, &grant.secret, ahead - 1000 * SECOND).unwrap();
     let loan = pool.loans().unwrap().remove(0);
     assert!(loan.clock_until >= ahead - SECOND / 1000, "{loan:?}");
-    assert!(!loan.is_held && loan.clock_until < ahead + 60 * SECOND, "{loan:?}");
+    assert!(loan.state == LoanState::Resting && loan.clock_until < ahead + 60 * SECOND, "{loan:?}");
     thread::sleep(Duration::from_millis(2_100));
     let error = pool.grant(&LoanRequest { clock: ahead, ..long() }).unwrap_err();
     assert!(matches!(error, LendError::ClockBehind { .. }), "{error}");
@@ -214,6 +214,6 @@ fn all_pools_are_listed(store: &Store) {
     let loans = pool.loans().unwrap();
     assert_eq!(loans.iter().map(|loan| loan.id).collect::<Vec<_>>(), (1..=28).collect::<Vec<_>>());
     let loan = &loans[0];
-    assert!(loan.is_held && !loan.is_resting && loan.lease == 600 * SECOND, "{loan:?}");
+    assert!(loan.state == LoanState::Held && loan.lease == 600 * SECOND, "{loan:?}");
     assert_eq!(loan.rests_until, loan.until + SECOND);
 }

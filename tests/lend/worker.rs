@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use uidring::Store;
-use uidring::lend::{LendError, LendOptions, LentWorker, Loss, WorkerPool};
+use uidring::lend::{LendError, LendOptions, LentWorker, LoanState, Loss, WorkerPool};
 
 use crate::folder::folder;
 
@@ -110,7 +110,7 @@ fn a_loss_is_told_ahead_of_the_end() {
     // The store counts from when it lent the id, which is a little later.
     thread::sleep(200 * MS);
     let loan = pool.loans().unwrap().remove(0);
-    assert!(loan.is_resting && loan.lease == lease, "{loan:?}");
+    assert!(loan.state == LoanState::Resting && loan.lease == lease, "{loan:?}");
 }
 
 /// A store that is away for less than the lease costs nothing.

@@ -4,8 +4,8 @@ use std::time::SystemTime;
 
 use anstyle::Style;
 use indicatif::HumanCount;
-use serde::Serialize;
-use uidring::lend::{LendError, Loan, PoolRecord};
+use serde::{Serialize, Serializer};
+use uidring::lend::{LendError, Loan, LoanState, PoolRecord};
 use uidring_args::{Db, quantity};
 
 use crate::args::db::{self, DbArg};
@@ -71,23 +71,12 @@ struct Loans {
 #[derive(Serialize)]
 struct Row {
     id: u64,
-    state: State,
+    #[serde(serialize_with = "word")]
+    state: LoanState,
     host: String,
     since: Option<String>,
     until: Option<String>,
     rests_until: Option<String>,
-}
-
-/// What becomes of an id.
-#[derive(Clone, Copy, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum State {
-    /// Its holder has it.
-    Held,
-    /// It has no holder, and may not be lent yet.
-    Resting,
-    /// It may be lent.
-    Free,
 }
 
 impl Args {
@@ -155,17 +144,17 @@ impl Pool {
     }
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes it so
+fn word<S: Serializer>(state: &LoanState, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(state.as_str())
+}
+
 impl Row {
     fn of(loan: Loan) -> Row {
         let text = |time: SystemTime| Times::registry().rfc3339(time);
-        let state = match (loan.is_held, loan.is_resting) {
-            (true, _) => State::Held,
-            (false, true) => State::Resting,
-            (false, false) => State::Free,
-        };
         Row {
             id: loan.id,
-            state,
+            state: loan.state,
             since: text(loan.since),
             until: text(loan.until),
             rests_until: text(loan.rests_until),
@@ -203,11 +192,12 @@ fn page(loans: &Loans) -> String {
         Column::text("RESTS UNTIL (UTC)", TIME),
     ]);
     for row in &loans.shown {
-        let state = match row.state {
-            State::Held => paint(GREEN, "held"),
-            State::Resting => paint(YELLOW, "resting"),
-            State::Free => paint(DIM, "free"),
+        let style = match row.state {
+            LoanState::Held => GREEN,
+            LoanState::Resting => YELLOW,
+            LoanState::Free => DIM,
         };
+        let state = paint(style, row.state.as_str());
         let times = [&row.since, &row.until, &row.rests_until].map(Clone::clone);
         let [since, until, rests] = times.map(Option::unwrap_or_default);
         table.row([row.id.to_string(), row.host.clone(), state, since, until, rests]);

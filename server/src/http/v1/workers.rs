@@ -240,14 +240,9 @@ pub(crate) struct LoanRow {
 impl From<Loan> for LoanRow {
     fn from(loan: Loan) -> LoanRow {
         let text = |time: SystemTime| Timestamp::try_from(time).ok().map(|time| time.to_string());
-        let state = match (loan.is_held, loan.is_resting) {
-            (true, _) => "held",
-            (false, true) => "resting",
-            (false, false) => "free",
-        };
         LoanRow {
             id: loan.id,
-            state,
+            state: loan.state.as_str(),
             since: text(loan.since),
             until: text(loan.until),
             rests_until: text(loan.rests_until),

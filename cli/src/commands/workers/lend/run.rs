@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Sender, unbounded};
 use nix::sys::wait::WaitStatus;
-use uidring::lend::{LendError, LendOptions, LentWorker, Loan, Loss, WorkerPool};
+use uidring::lend::{LendError, LendOptions, LentWorker, Loan, LoanState, Loss, WorkerPool};
 use uidring_args::with_causes;
 
 use crate::args::db;
@@ -139,7 +139,7 @@ fn full(error: &LendError, pool: &WorkerPool) -> Failure {
 fn holder(loan: &Loan) -> String {
     let (id, host, times) = (loan.id, &loan.host, Times::registry());
     let [until, free] = [loan.until, loan.rests_until].map(|time| times.utc(time));
-    if loan.is_held {
+    if loan.state == LoanState::Held {
         format!("{id} is held by {host} until {until} at least")
     } else {
         format!("{id}, of {host}, rests until {free}")
