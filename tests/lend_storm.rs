@@ -83,7 +83,7 @@ impl Storm {
     /// One process after the other, which ends in one way or another.
     fn run(&self, pool: &WorkerPool, random: &mut fastrand::Rng) {
         while !self.is_over() {
-            // Ahead of this machine's clock, or behind it.
+            // Ahead of this machine's clock, and so of each other's by more or less.
             let ahead = ms(random.u64(0..SKEW));
             self.live(pool, random, ahead);
         }
