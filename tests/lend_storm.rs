@@ -20,6 +20,7 @@ mod takers;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -34,8 +35,9 @@ use uidring::Store;
 use uidring::lend::{LendError, LoanRequest, WorkerPool};
 
 const HOLDERS: u64 = 24;
-/// A pool of 15 ids.
 const BITS: u32 = 4;
+/// The ids of a pool of this width.
+const IDS: RangeInclusive<u64> = 1..=15;
 const LEASE: Duration = Duration::from_secs(1);
 const REST: Duration = Duration::from_secs(1);
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -83,7 +85,7 @@ impl Storm {
     /// One process after the other, which ends in one way or another.
     fn run(&self, pool: &WorkerPool, random: &mut fastrand::Rng) {
         while !self.is_over() {
-            // Ahead of this machine's clock, and so of each other's by more or less.
+            // How far its clock is ahead of this machine's.
             let ahead = ms(random.u64(0..SKEW));
             self.live(pool, random, ahead);
         }
@@ -247,5 +249,7 @@ fn storm(seconds: u64, database: &Store, mut disturb: impl FnMut(&mut fastrand::
     let again = uses.values().filter(|holders| holders.len() > 1).count();
     let (loans, losses) = (storm.loans.into_inner(), storm.losses.into_inner());
     println!("{loans} loans, {losses} lost, {again} ids of {} had several holders", uses.len());
-    loans >= 40 && losses > 0 && again >= 10
+    assert!(uses.keys().all(|id| IDS.contains(id)), "{uses:?}");
+    let is_each_used = uses.keys().copied().eq(IDS);
+    is_each_used && loans >= 40 && losses > 0 && again >= 10
 }

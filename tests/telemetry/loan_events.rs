@@ -1,16 +1,12 @@
 //! What an operator hears of a lent worker id whose store is away for a while: each change of state
 //! once, in order.
 
-use std::fs;
-use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use uidring::Store;
-use uidring::lend::{LendOptions, LentWorker};
-
 use crate::alone::alone;
 use crate::observer::EVENTS;
+use crate::store_away::lose_the_store;
 
 fn names() -> Vec<&'static str> {
     let events = EVENTS.lock().unwrap();
@@ -23,17 +19,6 @@ fn wait_until(is_so: impl Fn() -> bool) {
         assert!(since.elapsed() < Duration::from_secs(60), "{:?}", EVENTS.lock().unwrap());
         thread::sleep(Duration::from_millis(10));
     }
-}
-
-/// Takes the store of a new loan away until this is so, and puts it back.
-fn lose_the_store(file: &Path, lease: u64, until: impl Fn(&LentWorker) -> bool) -> LentWorker {
-    let pool = Store::open(file).unwrap().worker_pool("shop", 4).unwrap();
-    let worker = pool.lend(LendOptions::new().lease(Duration::from_secs(lease))).unwrap();
-    let away = file.with_extension("away");
-    fs::rename(file, &away).unwrap();
-    wait_until(|| until(&worker));
-    fs::rename(&away, file).unwrap();
-    worker
 }
 
 #[test]

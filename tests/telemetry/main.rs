@@ -12,6 +12,8 @@ mod observer;
 mod recorder;
 #[path = "../common/rows.rs"]
 mod rows;
+#[cfg(all(feature = "lend", feature = "sqlite", any(feature = "metrics", feature = "tracing")))]
+mod store_away;
 
 #[cfg(feature = "tracing")]
 mod broken_rules;

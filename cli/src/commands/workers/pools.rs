@@ -144,7 +144,7 @@ impl Pool {
     }
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes it so
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
 fn word<S: Serializer>(state: &LoanState, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(state.as_str())
 }
