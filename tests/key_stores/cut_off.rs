@@ -1,7 +1,7 @@
 //! Three members, of which the one that leads is cut off from the others, together with its own
 //! clients, and comes back.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -9,11 +9,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, sleep};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use std::{env, iter};
 
 use uidring::segment::{SegmentSource, Tag};
-use uidring::{Builder, Layout, LeadLimit, RegistryOptions, Store, Uid, UidGenerator};
+use uidring::{Builder, Layout, LeadLimit, Parts, RegistryOptions, Store, Uid, UidGenerator};
 
 use crate::key_servers::etcd::Etcds;
 use crate::key_servers::etcd::network::{Machine, with_network};
@@ -27,10 +27,13 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a test waits for what has to happen.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+fn layout() -> Layout {
+    Layout::new(41, 13, 9).unwrap().with_tick(Duration::from_millis(1)).unwrap()
+}
+
 /// UIDs of exact time, so that nobody borrows ticks of the time after its lease.
 fn builder(store: &Store, options: RegistryOptions) -> Builder {
-    let layout = Layout::new(41, 13, 9).unwrap().with_tick(Duration::from_millis(1)).unwrap();
-    let builder = UidGenerator::builder().layout(layout).exact_time();
+    let builder = UidGenerator::builder().layout(layout()).exact_time();
     let builder = builder.on_lead_limit(LeadLimit::Fail).start_deadline(TIMEOUT);
     builder.registry(store.registry_with(options).unwrap())
 }
@@ -175,6 +178,34 @@ impl Drop for Client {
 const GOOD: [&str; 3] = ["uid", "number", "start"];
 const BAD: [&str; 3] = ["no uid", "no number", "no start"];
 
+/// Who takes UIDs with a worker id that it leases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Holder {
+    Client(usize),
+    Heir(usize),
+}
+
+/// Whoever gets a worker id has it for a lease at least. So who uses one, and uses it again after
+/// another one has, did not use it for as long. Holders that share one alternate much faster.
+fn assert_each_worker_has_one_holder_at_a_time(mut uids: Vec<(Holder, Uid)>) {
+    uids.sort_by_key(|(_, uid)| *uid);
+    let mut uses: BTreeMap<u64, Vec<(Holder, SystemTime)>> = BTreeMap::new();
+    for (holder, uid) in uids {
+        let Parts { time, worker, .. } = layout().parts(uid);
+        let uses = uses.entry(worker).or_default();
+        if uses.last().is_some_and(|(last, _)| *last != holder) {
+            let before = uses.iter().rfind(|(earlier, _)| *earlier == holder);
+            let away = before.map(|(_, before)| time.duration_since(*before).unwrap());
+            assert!(
+                away.is_none_or(|away| away >= LEASE),
+                "{holder:?} was away from worker id {worker} for {away:?} only: {:?} had it",
+                uses.last()
+            );
+        }
+        uses.push((holder, time));
+    }
+}
+
 /// The members at these places have `machines`. `leader` says which one of those that are connected
 /// leads.
 fn check(
@@ -232,10 +263,10 @@ fn check(
     }
     let taken = |heirs: &[UidGenerator]| {
         sleep(Duration::from_millis(10));
-        let uids = heirs.iter().map(|heir| heir.take().map(Uid::get));
-        uids.collect::<Result<Vec<_>, _>>().unwrap()
+        let uids = heirs.iter().enumerate();
+        uids.map(|(heir, uids)| (Holder::Heir(heir), uids.take().unwrap())).collect::<Vec<_>>()
     };
-    let mut of_heirs: Vec<u64> = (0..100).flat_map(|_| taken(&heirs)).collect();
+    let mut uids: Vec<(Holder, Uid)> = (0..100).flat_map(|_| taken(&heirs)).collect();
     for (client, silent) in cut.iter().zip(silent) {
         let notes = client.notes().split_off(silent);
         assert!(notes.iter().all(|note| BAD.contains(&&*note.0)), "{notes:?}");
@@ -249,20 +280,20 @@ fn check(
     }
     let since = most.notes().len();
     most.await_notes(since, &GOOD);
-    of_heirs.extend((0..100).flat_map(|_| taken(&heirs)));
-    for client in &cut {
-        assert!(!held.contains(&client.worker()), "{held:?} are others' now");
+    uids.extend((0..100).flat_map(|_| taken(&heirs)));
+    let mut seen: BTreeSet<(&str, u64)> = BTreeSet::new();
+    for (client, notes) in cut.into_iter().chain([most]).map(Client::end).enumerate() {
+        for (what, number) in notes {
+            match &*what {
+                "uid" => uids.push((Holder::Client(client), Uid::new(number).unwrap())),
+                "start" => assert!(seen.insert(("uid", number)), "the UID {number} came twice"),
+                "number" => assert!(seen.insert(("number", number)), "{number} came twice"),
+                _ => {}
+            }
+        }
     }
-    let mut seen = BTreeSet::new();
-    assert!(of_heirs.iter().all(|uid| seen.insert(("uid", *uid))), "a UID came twice");
-    for (what, number) in cut.into_iter().chain([most]).flat_map(Client::end) {
-        let what = match &*what {
-            "uid" | "start" => "uid",
-            "number" => "number",
-            _ => continue,
-        };
-        assert!(seen.insert((what, number)), "the {what} {number} came twice");
-    }
+    assert!(uids.iter().all(|(_, uid)| seen.insert(("uid", uid.get()))), "a UID came twice");
+    assert_each_worker_has_one_holder_at_a_time(uids);
     println!("{} UIDs and numbers, none twice", seen.len());
 }
 
