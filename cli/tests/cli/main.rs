@@ -23,6 +23,8 @@ mod layout;
 mod lend;
 #[cfg(target_os = "linux")]
 mod lend_storm;
+#[cfg(unix)]
+mod lend_terminal;
 mod load;
 mod masked;
 mod pages;

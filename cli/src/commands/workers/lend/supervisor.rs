@@ -100,7 +100,7 @@ impl<'a> Supervisor<'a> {
 
     /// Lets the command begin, and returns when nothing of its group is left.
     pub(super) fn run(mut self, events: &Receiver<Event>) -> Outcome {
-        self.terminal = Terminal::of_foreground();
+        self.terminal = Terminal::open();
         // The tool may have stood still since it was lent the id.
         self.look_at_lease();
         if self.ending.is_none() {
@@ -124,7 +124,7 @@ impl<'a> Supervisor<'a> {
         };
         self.watcher.done();
         if let Some(terminal) = &self.terminal {
-            terminal.take_back();
+            terminal.take_back(self.group.0);
         }
         self.loss.map_or_else(|| Outcome::Status(status(ended)), Outcome::Lost)
     }
@@ -172,17 +172,21 @@ impl<'a> Supervisor<'a> {
     }
 
     fn look_at(&mut self, status: WaitStatus) {
-        let is_end = !matches!(status, WaitStatus::Stopped(..));
+        if let WaitStatus::Stopped(pid, signal) = status {
+            if pid == self.group.0 {
+                self.stop(signal);
+            }
+            return;
+        }
         match status.pid() {
-            Some(pid) if pid == self.watcher.process && is_end => self.watch_anew(),
-            Some(pid) if pid == self.group.0 && is_end => {
+            Some(pid) if pid == self.watcher.process => self.watch_anew(),
+            Some(pid) if pid == self.group.0 => {
                 self.ended = Some(status);
                 // What the command has left behind would go on with the id.
                 if self.ending.is_none() && self.group.is_there() {
                     self.ending = Some(Ending::begin(self.group, self.deadline.kill()));
                 }
             }
-            Some(pid) if pid == self.group.0 => self.stop(),
             _ => {}
         }
     }
@@ -201,16 +205,21 @@ impl<'a> Supervisor<'a> {
 
     /// The command was stopped. In a terminal, as by Ctrl-Z, the tool stops with it, so that the
     /// shell has the terminal. If that lasts, the watcher ends the command.
-    fn stop(&self) {
-        if let Some(terminal) = &self.terminal {
-            terminal.take_back();
+    fn stop(&self, signal: Signal) {
+        let Some(terminal) = &self.terminal else { return };
+        let needs_it = matches!(signal, Signal::SIGTTIN | Signal::SIGTTOU);
+        // Shells do not tell a tool that runs when they put it into the foreground.
+        if needs_it && terminal.is_ours() {
+            self.resume();
+        } else {
+            terminal.take_back(self.group.0);
             let _ = raise(Signal::SIGSTOP);
         }
     }
 
     /// The command goes on, in the foreground if the tool is there.
     fn resume(&self) {
-        if let Some(terminal) = self.terminal.as_ref().filter(|terminal| terminal.is_ours()) {
+        if let Some(terminal) = &self.terminal {
             terminal.give(self.group.0);
         }
         self.group.send(Signal::SIGCONT);

@@ -1,0 +1,168 @@
+//! `uidring workers lend` in a terminal with a shell: whom the keys go to, and who reads what is
+//! typed.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use rexpect::session::{PtySession, spawn_command};
+
+use crate::folder;
+
+const PATIENCE_MS: u64 = 30_000;
+
+/// A shell with job control, whose terminal does not show what is typed.
+struct Shell(PtySession);
+
+impl Shell {
+    fn start(folder: &Path) -> Shell {
+        let mut command = Command::new("bash");
+        command.args(["--norc", "--noprofile", "-i"]).current_dir(folder);
+        command.env("PS1", "prompt> ").env("TERM", "dumb").env_remove("PROMPT_COMMAND");
+        let tool = Path::new(env!("CARGO_BIN_EXE_uidring"));
+        let path = std::env::var("PATH").unwrap();
+        command.env("PATH", format!("{}:{path}", tool.parent().unwrap().display()));
+        let mut shell = Shell(spawn_command(command, Some(PATIENCE_MS)).unwrap());
+        // A shell with job control ends by no SIGTERM.
+        shell.0.process_mut().set_kill_timeout(Some(0));
+        shell.expect("prompt> ");
+        shell.types("stty -echo");
+        shell.expect("prompt> ");
+        shell
+    }
+
+    fn types(&mut self, line: &str) {
+        self.0.send_line(line).unwrap();
+    }
+
+    fn presses_control(&mut self, key: char) {
+        self.0.send_control(key).unwrap();
+    }
+
+    /// Waits until the screen shows it, and returns what it showed before.
+    fn expect(&mut self, text: &str) -> String {
+        self.0.exp_string(text).unwrap()
+    }
+
+    /// Begins it with a lent worker id.
+    fn lends(&mut self, options: &str, script: &str) {
+        let lend = "uidring workers lend --db db --pool shop --rest 1s --quiet --env WORKER";
+        self.types(&format!("{lend} {options} -- sh -c '{script}'"));
+    }
+
+    /// Of the command before.
+    fn expect_status(&mut self, status: u8) {
+        self.types("echo status-$?-");
+        self.expect(&format!("status-{status}-"));
+    }
+}
+
+const READS: &str = "echo begun; read line; echo got-$line-";
+
+#[test]
+fn a_command_reads_what_is_typed() {
+    let folder = folder();
+    let mut shell = Shell::start(folder.path());
+    shell.lends("", READS);
+    shell.expect("begun");
+    shell.types("hello");
+    shell.expect("got-hello-");
+    shell.expect("prompt> ");
+    shell.expect_status(0);
+}
+
+#[test]
+fn an_interrupt_reaches_a_command_once() {
+    let folder = folder();
+    let mut shell = Shell::start(folder.path());
+    shell.lends("", "trap \"echo caught\" INT; echo begun; sleep 60; sleep 1; exit 7");
+    shell.expect("begun");
+    shell.presses_control('c');
+    shell.expect("caught");
+    let shown = shell.expect("prompt> ");
+    assert!(!shown.contains("caught"), "{shown}");
+    shell.expect_status(7);
+}
+
+#[test]
+fn a_command_that_stops_gives_the_terminal_to_the_shell() {
+    let folder = folder();
+    let mut shell = Shell::start(folder.path());
+    shell.lends("", READS);
+    shell.expect("begun");
+    shell.presses_control('z');
+    shell.expect("Stopped");
+    shell.expect("prompt> ");
+    shell.types("echo here-$((6 * 7))-");
+    shell.expect("here-42-");
+    shell.types("fg");
+    shell.types("hello");
+    shell.expect("got-hello-");
+    shell.expect("prompt> ");
+    shell.expect_status(0);
+}
+
+#[test]
+fn a_command_that_is_stopped_ends_with_its_lease() {
+    let folder = folder();
+    let mut shell = Shell::start(folder.path());
+    shell.lends("--lease 2s", "echo begun-$$-; sleep 60");
+    shell.expect("begun-");
+    let process = shell.expect("-");
+    shell.presses_control('z');
+    shell.expect("Stopped");
+    // Its parent, which is stopped as well, does not see it yet.
+    shell.types(&format!(
+        "until ps -o stat= -p {process} | grep -q Z; do sleep 0.1; done; echo gone"
+    ));
+    shell.expect("gone");
+    shell.types("fg");
+    shell.expect("worker id 1");
+    shell.expect("prompt> ");
+    shell.expect_status(124);
+}
+
+#[test]
+fn a_command_in_the_background_leaves_the_terminal_to_the_shell() {
+    let folder = folder();
+    let mut shell = Shell::start(folder.path());
+    shell.lends("", "echo begun; sleep 1; echo over' & #");
+    shell.expect("begun");
+    shell.types("read line; echo shell-$line-");
+    shell.expect("over");
+    shell.types("hello");
+    shell.expect("shell-hello-");
+}
+
+#[test]
+fn a_command_in_the_background_that_reads_waits_for_the_foreground() {
+    let folder = folder();
+    let mut shell = Shell::start(folder.path());
+    shell.lends("", &format!("{READS}' & #"));
+    shell.expect("begun");
+    shell.types("until jobs | grep -q Stopped; do sleep 0.1; done; echo it-has-stopped");
+    shell.expect("it-has-stopped");
+    shell.types("fg");
+    shell.types("hello");
+    shell.expect("got-hello-");
+    shell.expect("prompt> ");
+    shell.expect_status(0);
+}
+
+#[test]
+fn a_command_that_comes_to_the_foreground_reads_what_is_typed() {
+    let folder = folder();
+    let mut shell = Shell::start(folder.path());
+    shell.lends(
+        "",
+        "echo begun; until [ -e go ]; do sleep 0.1; done; read line; echo got-$line-' & #",
+    );
+    shell.expect("begun");
+    shell.types("fg");
+    std::thread::sleep(Duration::from_millis(300));
+    std::fs::write(folder.path().join("go"), "").unwrap();
+    shell.types("hello");
+    shell.expect("got-hello-");
+    shell.expect("prompt> ");
+    shell.expect_status(0);
+}
