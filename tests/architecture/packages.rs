@@ -10,6 +10,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
             "errors",
             "key_file",
             "length",
+            "loan_args",
             "time",
             "quantity",
             "worker_ids",

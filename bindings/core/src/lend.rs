@@ -5,37 +5,14 @@ use std::thread;
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
-use clap::Parser;
 use uidring::lend::{LendOptions, LentWorker};
-use uidring_args::{length, some_length};
 
 pub use uidring::lend::Loss;
 
 use crate::error::Error;
-use crate::options;
+use crate::options::{self, LoanOptions};
 use crate::status;
 use crate::store::{Close, OpenFile, open_store};
-
-/// The options of a loan.
-#[derive(Debug, Parser)]
-#[command(no_binary_name = true, disable_help_flag = true)]
-struct LoanOptions {
-    /// How long the loan lasts from each renewal on
-    #[arg(long, value_name = "LENGTH", default_value = "10m", value_parser = length)]
-    lease: Duration,
-
-    /// How long nobody gets the id after that: the largest difference between clocks
-    #[arg(long, value_name = "LENGTH", default_value = "10m", value_parser = length)]
-    rest: Duration,
-
-    /// What the list of loans shows in place of this machine's name
-    #[arg(long, value_name = "NAME")]
-    host: Option<String>,
-
-    /// How long one call to the store may take [default: 5s]
-    #[arg(long, value_name = "LENGTH", value_parser = some_length)]
-    timeout: Option<Duration>,
-}
 
 /// A worker id of a pool, until it is closed. Clones are handles of the same.
 #[derive(Clone, Debug)]
@@ -63,7 +40,7 @@ impl LentId {
     ) -> Result<LentId, Error> {
         let options: LoanOptions = options::parse(options)?;
         let (store, file) = open_store(address, options.timeout)?;
-        let mut wanted = LendOptions::new().lease(options.lease).rest(options.rest);
+        let mut wanted = LendOptions::new().lease(options.loan.lease).rest(options.loan.rest);
         if let Some(host) = &options.host {
             wanted = wanted.host(host);
         }

@@ -9,8 +9,8 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
 use uidring_args::{
-    GeneratorArgs, LayoutArgs, SeriesArgs, Table, TagArgs, find_spelling, length, quantity,
-    some_length, with_causes, without_passwords,
+    GeneratorArgs, LayoutArgs, LoanArgs, SeriesArgs, Table, TagArgs, find_spelling, length,
+    quantity, some_length, with_causes, without_passwords,
 };
 
 use crate::error::Error;
@@ -116,6 +116,22 @@ pub(crate) struct NewSeries {
     pub(crate) series: SeriesArgs,
 }
 
+/// The options of a loan.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+pub(crate) struct LoanOptions {
+    #[command(flatten)]
+    pub(crate) loan: LoanArgs,
+
+    /// What the list of loans shows in place of this machine's name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host: Option<String>,
+
+    /// How long one call to the store may take [default: 5s]
+    #[arg(long, value_name = "LENGTH", value_parser = some_length)]
+    pub(crate) timeout: Option<Duration>,
+}
+
 fn in_memory(text: &str) -> Result<u64, String> {
     quantity::count_of(text, "numbers in memory", 1..=u64::MAX)
 }
@@ -137,16 +153,19 @@ pub enum OptionList {
     Series,
     /// Creating a series.
     NewSeries,
+    /// Lending a worker id.
+    Loan,
 }
 
 impl OptionList {
     /// Each of them.
-    pub const ALL: [OptionList; 5] = [
+    pub const ALL: [OptionList; 6] = [
         OptionList::Uids,
         OptionList::Segments,
         OptionList::Tag,
         OptionList::Series,
         OptionList::NewSeries,
+        OptionList::Loan,
     ];
 
     fn command(self) -> Command {
@@ -156,6 +175,7 @@ impl OptionList {
             OptionList::Tag => NewTag::command(),
             OptionList::Series => SeriesOptions::command(),
             OptionList::NewSeries => NewSeries::command(),
+            OptionList::Loan => LoanOptions::command(),
         }
     }
 }

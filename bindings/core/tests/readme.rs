@@ -11,11 +11,12 @@ use std::path::{Path, PathBuf};
 use uidring_bindings::{Kind, OptionList, options_of};
 
 /// Series have the options of segments, but for `table`.
-const HEADINGS: [(OptionList, &str); 4] = [
+const HEADINGS: [(OptionList, &str); 5] = [
     (OptionList::Uids, "Opening a generator of UIDs"),
     (OptionList::Segments, "Opening segments, or series (without `table`)"),
     (OptionList::Tag, "Creating a tag"),
     (OptionList::NewSeries, "Creating a series"),
+    (OptionList::Loan, "Lending a worker id"),
 ];
 
 fn bindings() -> PathBuf {

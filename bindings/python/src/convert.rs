@@ -59,7 +59,10 @@ pub fn address(address: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 /// A whole number of Python's, which has no bounds, for the library.
-pub fn to_u64(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u64> {
+pub fn whole<'py, T>(value: &Bound<'py, PyAny>, what: &str) -> PyResult<T>
+where
+    T: FromPyObjectOwned<'py, Error = PyErr>,
+{
     let py = value.py();
     value.extract().map_err(|error: PyErr| {
         if error.is_instance_of::<PyOverflowError>(py) {
@@ -72,13 +75,18 @@ pub fn to_u64(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u64> {
 
 /// A UID.
 pub fn uid(value: &Bound<'_, PyAny>) -> PyResult<u64> {
-    to_u64(value, "a UID is a whole number from 1 to 9223372036854775807")
+    whole(value, "a UID is a whole number from 1 to 9223372036854775807")
 }
 
 /// How many numbers a call is asked for.
 pub fn count(value: &Bound<'_, PyAny>) -> PyResult<usize> {
-    let count = to_u64(value, "a call takes 0 numbers or more")?;
+    let count: u64 = whole(value, "a call takes 0 numbers or more")?;
     Ok(usize::try_from(count).unwrap_or(usize::MAX))
+}
+
+/// How many bits the ids of a pool have.
+pub fn bits(value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    whole(value, "the ids of a pool have 1 to 22 bits")
 }
 
 /// A date as the library reads it.

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use uidring_bindings::{LentId, Loss};
@@ -70,12 +71,18 @@ impl WorkerId {
     fn lend<'py>(
         address: &Bound<'py, PyAny>,
         pool: &str,
-        bits: u32,
+        bits: &Bound<'py, PyAny>,
         on_loss: Option<&Bound<'py, PyAny>>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, WorkerId>> {
         let py = address.py();
         let (address, options) = (convert::address(address)?, convert::options(py, options)?);
+        let bits = convert::bits(bits)?;
+        // Before an id is lent that nobody would hear of.
+        if let Some(on_loss) = on_loss.filter(|on_loss| !on_loss.is_callable()) {
+            let kind = on_loss.get_type().name()?;
+            return Err(PyTypeError::new_err(format!("on_loss is a function, and not {kind}")));
+        }
         let told = Arc::new(Told::default());
         let tell = Arc::clone(&told);
         let on_loss_of = move |loss: &Loss| {

@@ -39,6 +39,7 @@ fn _options(call: &str) -> PyResult<Vec<String>> {
         "Segments.create" => OptionList::Tag,
         "Series.open" => OptionList::Series,
         "Series.create" => OptionList::NewSeries,
+        "WorkerId.lend" => OptionList::Loan,
         _ => return Err(pyo3::exceptions::PyKeyError::new_err(call.to_owned())),
     };
     Ok(options_of(list).into_iter().map(|(name, _)| name).collect())

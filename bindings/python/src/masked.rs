@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 use uidring_bindings::{Close as _, MaskedIds, OpaqueIds, Zeroizing};
 
-use crate::convert::to_u64;
+use crate::convert::whole;
 use crate::ending;
 use crate::errors::raised;
 
@@ -40,7 +40,7 @@ impl Masked {
     #[pyo3(signature = (id, /))]
     fn mask(&self, id: &Bound<'_, PyAny>) -> PyResult<u64> {
         let py = id.py();
-        self.0.mask(to_u64(id, ID)?).map_err(|error| raised(py, &error))
+        self.0.mask(whole(id, ID)?).map_err(|error| raised(py, &error))
     }
 
     /// The masked forms of many ids, each in a fraction of the time.
@@ -49,7 +49,7 @@ impl Masked {
         let py = ids.py();
         // Whatever gives them may be code in Python.
         let list = ending::call(py, || Ok(py.get_type::<PyList>().into_any()), (ids,))?;
-        let ids = list.cast::<PyList>()?.iter().map(|id| to_u64(&id, ID));
+        let ids = list.cast::<PyList>()?.iter().map(|id| whole(&id, ID));
         let ids = ids.collect::<PyResult<Vec<u64>>>()?;
         self.0.mask_many(&ids).map_err(|error| raised(py, &error))
     }
@@ -58,7 +58,7 @@ impl Masked {
     #[pyo3(signature = (masked, /))]
     fn unmask(&self, masked: &Bound<'_, PyAny>) -> PyResult<u64> {
         let py = masked.py();
-        let masked = to_u64(masked, "a masked id is a whole number from 1 to 9223372036854775807")?;
+        let masked = whole(masked, "a masked id is a whole number from 1 to 9223372036854775807")?;
         self.0.unmask(masked).map_err(|error| raised(py, &error))
     }
 
@@ -108,7 +108,7 @@ impl Opaque {
     #[pyo3(signature = (id, /))]
     fn encode(&self, id: &Bound<'_, PyAny>) -> PyResult<String> {
         let py = id.py();
-        self.0.encode(to_u64(id, ID)?).map_err(|error| raised(py, &error))
+        self.0.encode(whole(id, ID)?).map_err(|error| raised(py, &error))
     }
 
     /// The id of a text. `InvalidArgumentError` says why it is none.

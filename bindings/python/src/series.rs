@@ -149,7 +149,7 @@ impl Series {
         date: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let py = name.py();
-        let count = convert::to_u64(count, "a call takes 1 to 1000000 numbers of a series")?;
+        let count = convert::whole(count, "a call takes 1 to 1000000 numbers of a series")?;
         let date = convert::date(date)?;
         let numbers = SeriesNumbers::look_up(py, scope)?;
         let (name, scope) = (name.to_cow()?, borrowed(scope)?);
@@ -182,7 +182,7 @@ impl Series {
         scope: Option<&str>,
         date: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<String> {
-        let number = convert::to_u64(number, "a number of a series is 0 or more")?;
+        let number = convert::whole(number, "a number of a series is 0 or more")?;
         let date = convert::date(date)?;
         detached(py, || self.store.format(name, number, scope, date.as_deref()))
     }

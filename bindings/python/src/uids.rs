@@ -54,7 +54,7 @@ impl UidGenerator {
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, UidGenerator>> {
         let py = worker.py();
-        let worker = convert::to_u64(worker, "a worker id is a whole number from 0 on")?;
+        let worker = convert::whole(worker, "a worker id is a whole number from 0 on")?;
         let options = convert::options(py, options)?;
         handle::open_with(py, UidGenerator, || Uids::fixed(worker, &convert::borrowed(&options)))
     }

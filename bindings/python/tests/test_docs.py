@@ -113,6 +113,7 @@ def run(command: list[str], folder: Path) -> str:
         ("Segments.create", "_TagOptions"),
         ("Series.open", "_LoadOptions"),
         ("Series.create", "_NewSeriesOptions"),
+        ("WorkerId.lend", "_LoanOptions"),
     ],
 )
 def test_the_stubs_have_each_option(call: str, name: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Callable, List, Tuple
 import pytest
 
 import uidring
-from uidring import Masked, Opaque, PastGenerator, Segments, Series, UidGenerator
+from uidring import Masked, Opaque, PastGenerator, Segments, Series, UidGenerator, WorkerId
 
 KEY = "5a" * 32
 INVALID = uidring.InvalidArgumentError
@@ -29,6 +29,7 @@ def opens(db: Path) -> List[Case]:
         ("PastGenerator.open", PastGenerator.open),
         ("Segments.open", Segments.open),
         ("Series.open", Series.open),
+        ("WorkerId.lend", lambda address, **options: WorkerId.lend(address, "shop", 4, **options)),
     ]
     for name, call in types:
         cases += [
@@ -117,6 +118,34 @@ def past(db: Path) -> List[Case]:
         (None, said, "PastGenerator.status", lambda: closed.status()["obstacle"]),
         (None, "", "PastGenerator.close", closed.close),
     ]
+
+
+def lent(db: Path) -> List[Case]:
+    lend: Any = WorkerId.lend
+    ours: Any = lend(db, "shop", 4)
+    closed: Any = lend(db, "shop", 4)
+    closed.close()
+    closed.close()
+    said = "the worker id was closed"
+    cases: List[Case] = [
+        (INVALID, "no pool is called", "WorkerId.lend", lambda: lend(db, "", 4)),
+        (TypeError, "", "WorkerId.lend", lambda: lend(db, None, 4)),
+        (TypeError, "", "WorkerId.lend", lambda: lend(db, "shop", None)),
+        (TypeError, "", "WorkerId.lend", lambda: lend(db, "shop", 4, on_loss=1)),
+        (INVALID, "a second at least", "WorkerId.lend", lambda: lend(db, "shop", 4, lease="1ms")),
+        (INVALID, "mean lease", "WorkerId.lend", lambda: lend(db, "shop", 4, leas="1m")),
+        (None, "1", "WorkerId.id", lambda: ours.id),
+        (None, "True", "WorkerId.is_held", lambda: ours.is_held),
+        (None, "'state': 'held'", "WorkerId.status", lambda: str(ours.status())),
+        (CLOSED, said, "WorkerId.id", lambda: closed.id),
+        (CLOSED, said, "WorkerId.status", closed.status),
+        (None, "False", "WorkerId.is_held", lambda: closed.is_held),
+        (None, "closed", "WorkerId.__repr__", lambda: repr(closed)),
+        (None, "", "WorkerId.close", closed.close),
+    ]
+    for bits, said in [(0, "0 bits"), (23, "23 bits"), (-1, "not -1"), (2**32, "not 4294967296")]:
+        cases.append((INVALID, said, "WorkerId.lend", partial(lend, db, "shop", bits)))
+    return cases
 
 
 def segments(db: Path) -> List[Case]:
@@ -256,7 +285,7 @@ def keys() -> List[Case]:
 def test_each_call_tells_what_is_wrong(db: Path) -> None:
     cases = opens(db)
     assert not db.exists()
-    cases += generators() + past(db) + segments(db) + series(db) + keys()
+    cases += generators() + past(db) + lent(db) + segments(db) + series(db) + keys()
     for kind, said, name, call in cases:
         if kind is None:
             assert said in str(call()), name
@@ -268,9 +297,10 @@ def test_each_call_tells_what_is_wrong(db: Path) -> None:
         assert "1844674407370955" not in str(raised.value), name
     called = {name for _, _, name, _ in cases}
     #: Those of asyncio are the others in a thread, and contexts are `close`.
-    left_out = {"take_async", "take_times_async", "next_async", "next_in_async"}
-    for kept in [UidGenerator, PastGenerator, Segments, uidring.Tag, Series, Masked, Opaque]:
+    left_out = {"take_async", "take_times_async", "lend_async", "next_async", "next_in_async"}
+    types = [UidGenerator, PastGenerator, WorkerId, Segments, uidring.Tag, Series, Masked, Opaque]
+    for kept in types:
         for name in vars(kept):
             if not name.startswith("_") and name not in left_out:
                 assert f"{kept.__name__}.{name}" in called, "a call is missing here"
-    assert len(cases) == 178
+    assert len(cases) == 202

@@ -39,7 +39,7 @@ def test_what_is_wrong_is_told(db: Path) -> None:
     ]:
         with pytest.raises(uidring.InvalidArgumentError, match=said):
             WorkerId.lend(db, pool, bits)
-    with pytest.raises(uidring.InvalidArgumentError, match="a lease cannot be"):
+    with pytest.raises(uidring.InvalidArgumentError, match="a lease lasts a second at least"):
         WorkerId.lend(db, "shop", 10, lease=timedelta(milliseconds=1))
     with pytest.raises(uidring.InvalidArgumentError, match="did you mean lease"):
         WorkerId.lend(db, "shop", 10, leas="1m")  # type: ignore[call-arg]

@@ -114,6 +114,45 @@ static void past(const char *address) {
     CLOSED(uidring_past_status(ours, buffer, sizeof buffer, NULL), said);
 }
 
+static void lent(const char *address) {
+    const char *const no_lease[] = {"lease=1ms", NULL};
+    uidring_worker ours, none = {0}, other = {0};
+    uint64_t id = 7;
+    int is_held = 7;
+    char buffer[4096];
+#define WRONG(address, pool, bits, options, text) \
+    INVALID(uidring_worker_lend(address, pool, bits, options, NULL, NULL, &other), text)
+    WRONG("", "shop", 4, NULL, "the address of the store is empty");
+    WRONG(NULL, "shop", 4, NULL, "address is null");
+    WRONG(address, "", 4, NULL, "no pool is called");
+    WRONG(address, NULL, 4, NULL, "pool is null");
+    WRONG(address, "shop", 0, NULL, "no pool has ids of 0 bits: 1 to 22");
+    WRONG(address, "shop", 23, NULL, "no pool has ids of 23 bits: 1 to 22");
+    WRONG(address, "shop", (uint32_t)-1, NULL, "1 to 22");
+    WRONG(address, "shop", 4, NO_OPTION, "the option \"\" is not name=value");
+    WRONG(address, "shop", 4, no_lease, "a lease lasts a second at least");
+    INVALID(uidring_worker_lend(address, "shop", 4, NULL, NULL, NULL, NULL), "worker is null");
+    CHECK(other.id == 0);
+    WORKS(uidring_worker_lend(address, "shop", 4, NULL, NULL, NULL, &ours));
+    INVALID(uidring_worker_id(ours, NULL), "id is null");
+    INVALID(uidring_worker_is_held(ours, NULL), "is_held is null");
+    INVALID(uidring_worker_status(ours, NULL, 1, NULL), "buffer is null");
+    WORKS(uidring_worker_status(ours, buffer, sizeof buffer, NULL));
+    CHECK(strstr(buffer, "\"state\":\"held\"") != NULL);
+    INVALID(uidring_worker_id(none, &id), NONE);
+    INVALID(uidring_worker_is_held(none, &is_held), NONE);
+    INVALID(uidring_worker_status(none, buffer, sizeof buffer, NULL), NONE);
+    INVALID(uidring_worker_close(none), NONE);
+    WORKS(uidring_worker_close(ours));
+    WORKS(uidring_worker_close(ours));
+    const char *said = "the worker id was closed";
+    id = is_held = 7;
+    CLOSED(uidring_worker_id(ours, &id), said);
+    CLOSED(uidring_worker_is_held(ours, &is_held), said);
+    CHECK(id == 0 && is_held == 0);
+    CLOSED(uidring_worker_status(ours, buffer, sizeof buffer, NULL), said);
+}
+
 static void segments(const char *address) {
     uidring_segments ours, none = {0};
     uidring_tag tag, no_tag = {0}, other;
@@ -253,9 +292,10 @@ void each_call_tells_what_is_wrong(const char *address) {
     opens(address);
     generators();
     past(address);
+    lent(address);
     segments(address);
     series(address);
     keys();
     /* As many cases: whoever adds a call adds it here. */
-    CHECK(checks - before == 201);
+    CHECK(checks - before == 228);
 }

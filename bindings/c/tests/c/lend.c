@@ -42,7 +42,7 @@ void a_worker_id_is_lent_until_it_is_closed(const char *address) {
     WRONG("shop", 23, NULL, "1 to 22");
     WRONG("", 1, NULL, "no pool is called");
     WRONG(NULL, 1, NULL, "pool is null");
-    WRONG("shop", 1, short_lease, "a lease cannot be");
+    WRONG("shop", 1, short_lease, "a lease lasts a second at least");
     WRONG("shop", 1, wrong, "did you mean lease?");
     CHECK(other.id == 0);
     FAILS(uidring_worker_id(worker, NULL), UIDRING_INVALID_ARGUMENT, "id is null");

@@ -20,8 +20,7 @@ final class ClaimsStress {
     }
 
     /**
-     * Each id is given once, and none is left out, while claims are replaced: the first has one id
-     * and the others have two.
+     * Each id is given once, and none is left out, while claims of two are replaced.
      */
     @JCStressTest
     @Outcome(id = "true", expect = ACCEPTABLE, desc = "the ids are 1 to 6, in each thread's order")
@@ -88,6 +87,10 @@ final class ClaimsStress {
     @Outcome(id = "true", expect = ACCEPTABLE, desc = "what was claimed before is gone")
     @State
     public static class Expired extends Taken {
+        /** How long one thread waits for the other, so that most claims expire half-used. */
+        private static final int SPINS = 1_000;
+
+        private volatile boolean isClaimed;
         private volatile boolean isExpired;
         private boolean wasExpired;
         private long first;
@@ -95,15 +98,21 @@ final class ClaimsStress {
 
         @Actor
         public void filler() {
+            for (int spin = 0; spin < SPINS && !isClaimed; spin++) {
+                Thread.onSpinWait();
+            }
             Native.expire(handle);
             isExpired = true;
         }
 
         @Actor
         public void taker() {
-            // The second claim has another id.
-            claims.take();
+            // A claim has two ids.
             first = claims.take();
+            isClaimed = true;
+            for (int spin = 0; spin < SPINS && !isExpired; spin++) {
+                Thread.onSpinWait();
+            }
             wasExpired = isExpired;
             second = claims.take();
         }

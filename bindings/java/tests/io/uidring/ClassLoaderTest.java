@@ -27,7 +27,7 @@ final class ClassLoaderTest {
             String file = folder.resolve("uidring.db").toString();
             Object said = holder.getMethod("use", String.class, boolean.class)
                     .invoke(null, file, isClosed);
-            assertEquals("4 taken", said);
+            assertEquals("5 taken", said);
             return new WeakReference<>(loader);
         }
     }

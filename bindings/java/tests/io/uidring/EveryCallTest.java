@@ -238,7 +238,8 @@ final class EveryCallTest {
             wrong("no pool has ids of " + bits + " bits: 1 to 22 are possible", lend,
                     () -> WorkerId.lend(file(), "shop", bits));
         }
-        wrong("a lease cannot be", lend, () -> WorkerId.lend(file(), "shop", 4, "lease=1ms"));
+        wrong("a lease lasts a second at least", lend,
+                () -> WorkerId.lend(file(), "shop", 4, "lease=1ms"));
         wrong("did you mean lease", lend, () -> WorkerId.lend(file(), "shop", 4, "leas=1m"));
         WorkerId worker = WorkerId.lend(file(), "shop", 4, ignored, Map.of("lease", "1m"));
         works("WorkerId.id", () -> assertEquals(1, worker.id()));

@@ -5,6 +5,7 @@ public final class Holder {
     private static UidGenerator uids;
     private static Segments segments;
     private static Series series;
+    private static WorkerId worker;
 
     private Holder() {}
 
@@ -23,17 +24,20 @@ public final class Holder {
         uids = UidGenerator.open(file);
         segments = Segments.open(file);
         series = Series.open(file);
+        worker = WorkerId.lend(file, "shop", 4, loss -> {});
         series.create("tickets", "T-{n:6}");
         long[] taken = {uids.take(), segments.create("rows").take(), segments.take("rows"),
-            series.next("tickets").value()};
+            series.next("tickets").value(), worker.id()};
         if (isClosed) {
             uids.close();
             segments.close();
             series.close();
+            worker.close();
         } else {
             uids = null;
             segments = null;
             series = null;
+            worker = null;
         }
         return taken.length + " taken";
     }

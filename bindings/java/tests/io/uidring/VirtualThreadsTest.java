@@ -124,6 +124,7 @@ final class VirtualThreadsTest {
             Series series = Series.open(address, "timeout=20s");
             Map<String, Runnable> calls = new LinkedHashMap<>();
             calls.put("open", () -> UidGenerator.open(address, "timeout=20s"));
+            calls.put("lend", () -> WorkerId.lend(address, "shop", 4, "timeout=20s"));
             calls.put("tag", () -> segments.tag("orders"));
             calls.put("create", () -> segments.create("orders"));
             calls.put("next", () -> series.next("orders"));

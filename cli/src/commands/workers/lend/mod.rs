@@ -22,9 +22,8 @@ mod words;
 
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
-use std::time::Duration;
 
-use uidring_args::{lease, length, quantity};
+use uidring_args::{LoanArgs, quantity};
 
 use crate::args::db::DbArg;
 use crate::commands::workers::lend::words::{Split, Variable, names_datacenter, names_worker};
@@ -58,13 +57,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value = "10", value_parser = bits)]
     bits: u8,
 
-    /// How long an id is held that is not renewed
-    #[arg(long, value_name = "LENGTH", default_value = "10m", value_parser = lease)]
-    lease: Duration,
-
-    /// How long an id is nobody's after its lease: as long as clocks of two machines may differ
-    #[arg(long, value_name = "LENGTH", default_value = "10m", value_parser = length)]
-    rest: Duration,
+    #[command(flatten)]
+    loan: LoanArgs,
 
     /// Tell the command its worker id by this variable, or a text in which {worker} and
     /// {datacenter} stand for it. May be given more than once

@@ -95,7 +95,7 @@ fn begin<'a>(
     match child::start(&command, &variables)? {
         Err(status) => Ok(Begun::Ended(status)),
         Ok(process) => {
-            let supervisor = Supervisor::new(worker, Group(process), watcher, args.lease)?;
+            let supervisor = Supervisor::new(worker, Group(process), watcher, args.loan.lease)?;
             supervisor::look_after_children(events)?;
             signals.begin();
             Ok(Begun::Runs(Box::new(supervisor)))
@@ -115,7 +115,7 @@ fn lend(args: &Args, events: Sender<Event>) -> Result<LentWorker, Failure> {
     let db = args.db.db()?;
     let store = db::lending(&db)?;
     let on_loss = move |loss: &Loss| drop(events.send(Event::Loss(loss.to_string())));
-    let options = LendOptions::new().lease(args.lease).rest(args.rest).on_loss(on_loss);
+    let options = LendOptions::new().lease(args.loan.lease).rest(args.loan.rest).on_loss(on_loss);
     let pool = store.worker_pool(&args.pool, args.bits.into()).map_err(|error| failed(&error))?;
     with_wait_notice(&db, || pool.lend(options)).map_err(|error| match error {
         LendError::Full { .. } => full(&error, &pool),

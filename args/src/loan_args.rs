@@ -1,0 +1,17 @@
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::length::{lease, length};
+
+/// The options of a worker id that is lent.
+#[derive(Args, Debug)]
+pub struct LoanArgs {
+    /// How long an id is held that is not renewed
+    #[arg(long, value_name = "LENGTH", default_value = "10m", value_parser = lease)]
+    pub lease: Duration,
+
+    /// How long an id is nobody's after its lease: as long as clocks of two machines may differ
+    #[arg(long, value_name = "LENGTH", default_value = "10m", value_parser = length)]
+    pub rest: Duration,
+}
