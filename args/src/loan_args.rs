@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use clap::Args;
+use uidring::lend::LendOptions;
 
 use crate::length::{lease, length};
 
@@ -13,5 +14,21 @@ pub struct LoanArgs {
 
     /// How long an id is nobody's after its lease: as long as clocks of two machines may differ
     #[arg(long, value_name = "LENGTH", default_value = "10m", value_parser = length)]
-    pub rest: Duration,
+    rest: Duration,
+
+    /// What the list of loans shows in place of this machine's name
+    #[arg(long, value_name = "NAME")]
+    host: Option<String>,
+}
+
+impl LoanArgs {
+    /// The same for the library.
+    #[must_use]
+    pub fn options(&self) -> LendOptions {
+        let options = LendOptions::new().lease(self.lease).rest(self.rest);
+        match &self.host {
+            Some(host) => options.host(host),
+            None => options,
+        }
+    }
 }

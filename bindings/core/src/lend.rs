@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
-use uidring::lend::{LendOptions, LentWorker};
+use uidring::lend::LentWorker;
 
 pub use uidring::lend::Loss;
 
@@ -40,11 +40,8 @@ impl LentId {
     ) -> Result<LentId, Error> {
         let options: LoanOptions = options::parse(options)?;
         let (store, file) = open_store(address, options.timeout)?;
-        let mut wanted = LendOptions::new().lease(options.loan.lease).rest(options.loan.rest);
-        if let Some(host) = &options.host {
-            wanted = wanted.host(host);
-        }
-        let worker = store.worker_pool(pool, bits)?.lend(wanted.on_loss(on_loss))?;
+        let wanted = options.loan.options().on_loss(on_loss);
+        let worker = store.worker_pool(pool, bits)?.lend(wanted)?;
         Ok(LentId { worker: Arc::new(ArcSwapOption::from_pointee(worker)), file })
     }
 

@@ -123,10 +123,6 @@ pub(crate) struct LoanOptions {
     #[command(flatten)]
     pub(crate) loan: LoanArgs,
 
-    /// What the list of loans shows in place of this machine's name
-    #[arg(long, value_name = "NAME")]
-    pub(crate) host: Option<String>,
-
     /// How long one call to the store may take [default: 5s]
     #[arg(long, value_name = "LENGTH", value_parser = some_length)]
     pub(crate) timeout: Option<Duration>,

@@ -94,6 +94,19 @@ fn a_command_is_told_its_worker_id() {
 }
 
 #[test]
+fn loans_are_listed_by_the_name_of_the_machine_or_another() {
+    let folder = folder();
+    for host in [&["--host", "web-1"][..], &[]] {
+        assert!(
+            output(folder.path(), &[host, &["--env", "A", "--", "true"]].concat()).status.success()
+        );
+    }
+    let hosts: Vec<Value> = loans(folder.path()).iter().map(|loan| loan["host"].clone()).collect();
+    assert_eq!(hosts[1], "web-1");
+    assert!(hosts[0].as_str().is_some_and(|name| !name.is_empty() && name != "web-1"), "{hosts:?}");
+}
+
+#[test]
 fn the_status_is_that_of_the_command() {
     let folder = folder();
     for (script, status) in [

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Sender, unbounded};
 use nix::sys::wait::WaitStatus;
-use uidring::lend::{LendError, LendOptions, LentWorker, Loan, LoanState, Loss, WorkerPool};
+use uidring::lend::{LendError, LentWorker, Loan, LoanState, Loss, WorkerPool};
 use uidring_args::with_causes;
 
 use crate::args::db;
@@ -115,7 +115,7 @@ fn lend(args: &Args, events: Sender<Event>) -> Result<LentWorker, Failure> {
     let db = args.db.db()?;
     let store = db::lending(&db)?;
     let on_loss = move |loss: &Loss| drop(events.send(Event::Loss(loss.to_string())));
-    let options = LendOptions::new().lease(args.loan.lease).rest(args.loan.rest).on_loss(on_loss);
+    let options = args.loan.options().on_loss(on_loss);
     let pool = store.worker_pool(&args.pool, args.bits.into()).map_err(|error| failed(&error))?;
     with_wait_notice(&db, || pool.lend(options)).map_err(|error| match error {
         LendError::Full { .. } => full(&error, &pool),
