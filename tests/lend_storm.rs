@@ -88,8 +88,8 @@ impl Storm {
             // How far its clock is ahead of this machine's.
             let ahead = ms(random.u64(0..SKEW));
             self.live(pool, random, ahead);
-            // With too few ids, only those whose clocks are ahead get one. Then no clock is ahead of
-            // a holder's, and the rule of clocks hides a breach of lease and rest.
+            // With too few ids, only those whose clocks are ahead get one. Then no clock is ahead
+            // of a holder's, and the rule of clocks hides a breach of lease and rest.
             thread::sleep(ms(random.u64(0..4000)));
         }
     }
