@@ -238,10 +238,11 @@ pub fn disturb(
     if let Some(server) = server {
         server.resume();
     }
+    // All go on before any is waited for: one that is stopped may hold the lock of a row.
+    for taker in takers.iter_mut().filter(|taker| taker.stopped) {
+        taker.go_on();
+    }
     for mut taker in takers {
-        if taker.stopped {
-            taker.go_on();
-        }
         drop(taker.child.stdin.take());
         taker.wait_for_end();
     }
