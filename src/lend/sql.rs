@@ -224,7 +224,8 @@ impl<D: Database> SqlLoans<D> {
         let row = transaction.row("uidring_pool", sql, &[pool.name.as_str().into()])?;
         match row.as_deref() {
             Some([Value::Int(stored)]) => {
-                pool.check_width(u32::try_from(*stored).unwrap_or(0)).map_err(Fault::Refused)
+                let bits = u32::try_from(*stored).map_err(|_| Error::IncompatibleTables(None))?;
+                pool.check_width(bits).map_err(Fault::Refused)
             }
             _ => Ok(()),
         }
