@@ -11,7 +11,15 @@
 mod calls;
 mod handles;
 mod last_error;
+#[cfg(unix)]
 mod sigpipe;
+#[cfg(not(unix))]
+mod sigpipe {
+    /// Makes a call. This system has no such signal.
+    pub(crate) fn without_sigpipe<T>(call: impl FnOnce() -> T) -> T {
+        call()
+    }
+}
 mod texts;
 
 pub use calls::{events, generator, lend, masked, past, segments, series};

@@ -9,7 +9,7 @@
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use libc::{SIG_BLOCK, SIG_SETMASK, SIGPIPE, sigset_t, timespec};
+use libc::{SIG_BLOCK, SIG_SETMASK, SIGPIPE, sigset_t};
 
 /// Makes a call that may ask a store or start threads.
 pub(crate) fn without_sigpipe<T>(call: impl FnOnce() -> T) -> T {
@@ -42,11 +42,37 @@ impl Drop for Blocked {
         unsafe {
             // Where the program has blocked it before, one that waits may be the program's.
             if libc::sigismember(before, SIGPIPE) == 0 {
-                // One that waits now came from this call. If none does, this returns at once.
-                let none = timespec { tv_sec: 0, tv_nsec: 0 };
-                libc::sigtimedwait(&raw const set, ptr::null_mut(), &raw const none);
+                // One that waits now came from this call.
+                take_waiting(&set);
             }
             libc::pthread_sigmask(SIG_SETMASK, before, ptr::null_mut());
+        }
+    }
+}
+
+/// Takes a signal of the set if one waits for this thread.
+///
+/// # Safety
+///
+/// The set is initialised.
+#[cfg(not(target_vendor = "apple"))]
+unsafe fn take_waiting(set: &sigset_t) {
+    let none = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the set is initialised, and what may be null is.
+    unsafe { libc::sigtimedwait(set, ptr::null_mut(), &raw const none) };
+}
+
+/// The same where no wait can have an end: a signal that waits is there to be taken, because writes
+/// send it to their own thread.
+#[cfg(target_vendor = "apple")]
+unsafe fn take_waiting(set: &sigset_t) {
+    let (mut waiting, mut signal) = (MaybeUninit::uninit(), 0);
+    // SAFETY: the set is initialised, and the others can be written to.
+    unsafe {
+        if libc::sigpending(waiting.as_mut_ptr()) == 0
+            && libc::sigismember(waiting.as_ptr(), SIGPIPE) == 1
+        {
+            libc::sigwait(set, &raw mut signal);
         }
     }
 }

@@ -26,10 +26,12 @@ pub(crate) enum Failure {
     /// Like `Failed`, with more than a sentence: a command that helps, or a page.
     Explained(String),
     /// Like `Failed`, with an exit status of its own.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "of a command that is run"))]
     Status { status: u8, sentence: String },
     /// Like `Failed`, but the failure has already been reported.
     Reported,
     /// A command that was run ended with this exit status, which is passed on.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "as above"))]
     Ended(u8),
     /// Ctrl-C came after so many of those asked for, "UID" or "number". Exit status 130, as shells
     /// have it.

@@ -1,5 +1,5 @@
 //! Reloading: tokens, certificates, and the addresses of stores in the file of options are read
-//! again while the service runs, the latter on request alone.
+//! again while the service runs, the latter on request alone where a signal can ask for it.
 //!
 //! Each has a thread of its own, so that none waits for another, for a failing start, or for a
 //! database that is away. If a reading fails, the previous values stay in use.
@@ -86,7 +86,8 @@ pub(crate) fn begin(
     }
     app.watch.readings.begin(ReloadKind::Stores);
     let db = db.clone();
-    reload.add(app, end, ReloadKind::Stores, Duration::MAX, move || read_addresses(app, &db))?;
+    let pause = if cfg!(unix) { Duration::MAX } else { pause };
+    reload.add(app, end, ReloadKind::Stores, pause, move || read_addresses(app, &db))?;
     Ok(reload)
 }
 

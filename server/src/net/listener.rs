@@ -61,6 +61,7 @@ impl Opener {
     }
 
     /// Listens on an address that `option` names.
+    #[cfg_attr(not(unix), expect(clippy::unused_async, reason = "as on a Unix"))]
     pub(crate) async fn open(
         &mut self,
         address: &ListenAddress,
@@ -98,6 +99,7 @@ impl Opener {
     /// Looks whether [`open`](Opener::open) would succeed, and leaves nothing behind. Returns what
     /// has to be said where it would once another program has ended, or where only a start can
     /// tell.
+    #[cfg_attr(not(unix), expect(clippy::unused_async, reason = "as on a Unix"))]
     pub(crate) async fn dry_run(
         &mut self,
         address: &ListenAddress,

@@ -1,6 +1,7 @@
 //! Signals. SIGTERM and Ctrl-C end the service, and a second one ends it at once. SIGHUP reloads
 //! tokens, certificates and the addresses of stores. Other signals that would kill the process, and
-//! so lose its numbers, are ignored.
+//! so lose its numbers, are ignored. On Windows, the end of the console, of the session or of the
+//! machine ends the service as well.
 
 use std::process;
 
@@ -13,13 +14,13 @@ use crate::process::{output, threads};
 /// The request behind a signal.
 enum Requested {
     End,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "no signal asks for it"))]
     Reload,
 }
 
 /// The signals received since [`Signals::listen`].
 pub(crate) struct Signals {
     runtime: Runtime,
-    #[cfg(unix)]
     streams: Streams,
 }
 
@@ -62,20 +63,49 @@ impl Streams {
     }
 }
 
+#[cfg(windows)]
+struct Streams {
+    c: tokio::signal::windows::CtrlC,
+    r#break: tokio::signal::windows::CtrlBreak,
+    close: tokio::signal::windows::CtrlClose,
+    logoff: tokio::signal::windows::CtrlLogoff,
+    shutdown: tokio::signal::windows::CtrlShutdown,
+}
+
+#[cfg(windows)]
+impl Streams {
+    fn open() -> std::io::Result<Streams> {
+        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_logoff, ctrl_shutdown};
+        Ok(Streams {
+            c: ctrl_c()?,
+            r#break: ctrl_break()?,
+            close: ctrl_close()?,
+            logoff: ctrl_logoff()?,
+            shutdown: ctrl_shutdown()?,
+        })
+    }
+
+    async fn next(&mut self) -> Requested {
+        tokio::select! {
+            _ = self.c.recv() => {}
+            _ = self.r#break.recv() => {}
+            _ = self.close.recv() => {}
+            _ = self.logoff.recv() => {}
+            _ = self.shutdown.recv() => {}
+        }
+        Requested::End
+    }
+}
+
 impl Signals {
     /// Listens for signals. Those that come before [`Signals::begin`] are kept.
     pub(crate) fn listen() -> Result<Signals, String> {
         let runtime = one_threaded(1)?;
-        #[cfg(unix)]
         let streams = {
             let _in_runtime = runtime.enter();
             Streams::open().map_err(|error| format!("cannot listen for signals: {error}"))?
         };
-        Ok(Signals {
-            runtime,
-            #[cfg(unix)]
-            streams,
-        })
+        Ok(Signals { runtime, streams })
     }
 
     /// Starts the thread that handles signals. It calls `reload` to read files again, and
@@ -107,16 +137,7 @@ impl Signals {
         threads::begin("uidring-signals", end, handle).map(drop)
     }
 
-    #[cfg(unix)]
     fn next(&mut self) -> Requested {
         self.runtime.block_on(self.streams.next())
-    }
-
-    #[cfg(not(unix))]
-    fn next(&mut self) -> Requested {
-        match self.runtime.block_on(tokio::signal::ctrl_c()) {
-            Ok(()) => Requested::End,
-            Err(_) => self.runtime.block_on(std::future::pending()),
-        }
     }
 }

@@ -23,6 +23,7 @@ mod tables;
 pub(crate) use tables::is_our_worker_node;
 
 use std::fs;
+#[cfg(unix)]
 use std::io;
 use std::path::{self, Path, PathBuf};
 

@@ -27,7 +27,7 @@ use uidring_args::{LoanArgs, quantity};
 
 use crate::args::db::DbArg;
 use crate::commands::workers::lend::words::{Split, Variable, names_datacenter, names_worker};
-use crate::text::{Failure, print_error};
+use crate::text::Failure;
 
 /// Run a command with a worker id that no other command of the pool has meanwhile
 ///
@@ -86,11 +86,15 @@ fn bits(text: &str) -> Result<u8, String> {
 }
 
 impl Args {
+    #[cfg(unix)]
     pub(crate) fn run(self) -> Result<(), Failure> {
         let split = self.split()?;
-        #[cfg(unix)]
-        return run::run(&self, split);
-        #[cfg(not(unix))]
+        run::run(&self, split)
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        self.split()?;
         Err(Failure::Failed(
             "this system has no signals to end a command with; lend a worker id in the program \
              itself, or from the service"
@@ -102,7 +106,7 @@ impl Args {
     #[cfg(unix)]
     fn say(&self, sentence: &str) {
         if !self.quiet {
-            print_error(sentence);
+            crate::text::print_error(sentence);
         }
     }
 

@@ -1,5 +1,7 @@
 //! The command's arguments and variables, with the worker id in them.
 
+#![cfg_attr(not(unix), allow(dead_code, reason = "they are checked, and no command is run"))]
+
 use std::ffi::{OsStr, OsString};
 
 const WORKER: &str = "{worker}";
