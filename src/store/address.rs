@@ -44,8 +44,11 @@ impl Address {
         if let Some((begin, written)) = other_client(&text) {
             return Address::OtherClient(begin.to_owned(), written);
         }
-        if text.starts_with("sqlite:///") && !text.starts_with("sqlite:////") {
-            return Address::TwoReadings(text["sqlite:///".len()..].to_owned());
+        if let Some(path) = text.strip_prefix("sqlite:///")
+            && !path.starts_with('/')
+            && !(cfg!(windows) && has_drive(path))
+        {
+            return Address::TwoReadings(path.to_owned());
         }
         for scheme in ["sqlite:///", "sqlite://", "sqlite:"] {
             if text.starts_with(scheme) {
@@ -90,6 +93,11 @@ fn other_client(text: &str) -> Option<(&str, &'static str)> {
         _ => return None,
     };
     Some((begin, written))
+}
+
+/// Whether the path begins with a drive of Windows, as `C:\\ids.db` does.
+fn has_drive(path: &str) -> bool {
+    matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
 
 /// The bytes of `address` from `start` to `end`.
@@ -235,6 +243,18 @@ mod tests {
         for path in ["ids.db", "var/lib/ids.db"] {
             let expected = Address::TwoReadings(path.to_owned());
             assert_eq!(parse(&format!("sqlite:///{path}")), expected);
+        }
+    }
+
+    #[test]
+    fn three_slashes_before_a_drive_make_a_file_on_windows() {
+        for path in ["C:/ids.db", "c:\\ids.db"] {
+            let found = parse(&format!("sqlite:///{path}"));
+            if cfg!(windows) {
+                assert_eq!(found, Address::File(path.into()));
+            } else {
+                assert_eq!(found, Address::TwoReadings(path.to_owned()));
+            }
         }
     }
 

@@ -4,6 +4,8 @@
 //! The sources are rustfmt's, which makes them easy to read: one item starts a line, and a function
 //! ends where a brace stands as far left as it began.
 
+// It compares paths as Git writes them.
+#![cfg(unix)]
 #![allow(clippy::panic, clippy::unwrap_used)]
 
 mod columns;

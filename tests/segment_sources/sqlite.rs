@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -337,10 +337,14 @@ fn a_file_of_leafs_is_not_written_to_by_opening_it() {
 fn files_that_are_no_tags_are_told() {
     let file = File::new();
     let open = |path: &Path| text(SqliteSegments::open(path));
+    let missing = path::absolute("/not/there").unwrap();
     assert_eq!(
-        open(Path::new("/not/there/uidring.db")),
-        "cannot use the tags in /not/there/uidring.db: the directory /not/there does not exist; \
-         make it first"
+        open(&missing.join("uidring.db")),
+        format!(
+            "cannot use the tags in {}: the directory {} does not exist; make it first",
+            missing.join("uidring.db").display(),
+            missing.display()
+        )
     );
     assert_eq!(
         open(Path::new(":memory:")),

@@ -95,6 +95,7 @@ fn take_all(orders: &SeriesGenerator, given: &mut Given) -> SeriesError {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "Windows renames no file that is open")]
 fn an_old_copy_after_an_outage_gives_nothing_again() {
     let (folder, store) = file();
     let (file, away) = files(folder.path());
@@ -103,7 +104,8 @@ fn an_old_copy_after_an_outage_gives_nothing_again() {
     let mut given = Given::default();
     given.note(&[orders.take().unwrap()]);
     let copy = folder.path().join("copy.db");
-    at_rest(&file, || assert!(fs::copy(&file, &copy).unwrap() > 0));
+    at_rest(&file, || drop(fs::copy(&file, &copy).unwrap()));
+    assert!(fs::metadata(&copy).unwrap().len() > 0);
     given.note(&orders.take_batch(50).unwrap());
     at_rest(&file, || fs::rename(&file, &away).unwrap());
     let error = take_all(&orders, &mut given);
@@ -183,6 +185,7 @@ fn a_clock_that_steps_back_over_midnight_meets_no_old_copy() {
 
 /// Another series of the same name, in tables that were made anew.
 #[test]
+#[cfg_attr(windows, ignore = "Windows renames no file that is open")]
 fn tables_made_anew_give_nothing_until_the_old_ones_are_back() {
     let (folder, store) = file();
     let (file, away) = files(folder.path());
@@ -239,6 +242,7 @@ fn a_row_made_anew_gives_nothing_and_gets_nothing_back() {
 
 /// What another series has given must not go back because this process ends.
 #[test]
+#[cfg_attr(windows, ignore = "Windows renames no file that is open")]
 fn nothing_goes_back_to_tables_made_anew() {
     let (folder, store) = file();
     let (file, away) = files(folder.path());

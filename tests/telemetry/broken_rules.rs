@@ -67,14 +67,16 @@ fn check(wrong: Wrong, rule: Rule) {
     let mut local = uids.local();
 
     let mut taken = HashSet::<Uid>::new();
-    let error = wait_until(|| match uids.try_take().and_then(|_| local.take()) {
+    let mut take = || match uids.try_take().and_then(|_| local.take()) {
         Ok(uid) => {
             assert!(taken.insert(uid), "{uid} twice");
             None
         }
         Err(TakeError::LeadLimit { .. } | TakeError::LeaseExhausted { .. }) => None,
         Err(error) => Some(error),
-    });
+    };
+    // Many at a time: a sleep may last for longer than a tick.
+    let error = wait_until(|| (0..100).find_map(|_| take()));
     assert_eq!(error, TakeError::BrokenRule { rule });
     assert!(error.to_string().contains(&rule.to_string()), "{error}");
 
