@@ -75,7 +75,9 @@ fn a_command_reads_what_is_typed() {
 fn an_interrupt_reaches_a_command_once() {
     let folder = folder();
     let mut shell = Shell::start(folder.path());
-    shell.lends("", "trap \"echo caught\" INT; echo begun; sleep 60; sleep 1; exit 7");
+    // A shell that waits for a long command hears of no signal that came just before.
+    let wait = "while [ $n = 0 ]; do sleep 0.1; done; sleep 1; exit 7";
+    shell.lends("", &format!("n=0; trap \"echo caught; n=1\" INT; echo begun; {wait}"));
     shell.expect("begun");
     shell.presses_control('c');
     shell.expect("caught");
