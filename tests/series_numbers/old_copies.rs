@@ -104,7 +104,9 @@ fn an_old_copy_after_an_outage_gives_nothing_again() {
     let mut given = Given::default();
     given.note(&[orders.take().unwrap()]);
     let copy = folder.path().join("copy.db");
-    at_rest(&file, || drop(fs::copy(&file, &copy).unwrap()));
+    at_rest(&file, || {
+        fs::copy(&file, &copy).unwrap();
+    });
     assert!(fs::metadata(&copy).unwrap().len() > 0);
     given.note(&orders.take_batch(50).unwrap());
     at_rest(&file, || fs::rename(&file, &away).unwrap());
