@@ -28,10 +28,25 @@ pub fn wait(tries: i32) -> bool {
     if left.is_zero() {
         return false;
     }
-    let pause = Duration::from_millis(tries.clamp(1, 10).unsigned_abs().into()).min(left);
-    LEFT.set(left.saturating_sub(pause));
-    sleep(pause);
+    pause_for(Duration::from_millis(tries.clamp(1, 10).unsigned_abs().into()).min(left));
     true
+}
+
+/// The same for what needs the file alone. Each waits for a time of its own, and longer with each
+/// try, so that those who keep one another from it do not meet for ever.
+fn wait_apart(tries: i32) -> bool {
+    let left = LEFT.get();
+    if left.is_zero() {
+        return false;
+    }
+    let most = 10 * u64::from(tries.clamp(1, 30).unsigned_abs());
+    pause_for(Duration::from_millis(fastrand::u64(1..=most)).min(left));
+    true
+}
+
+fn pause_for(pause: Duration) {
+    LEFT.set(LEFT.get().saturating_sub(pause));
+    sleep(pause);
 }
 
 /// An open file, during a call.
@@ -108,7 +123,7 @@ impl SqliteSession<'_> {
                 _ => {}
             }
             drop(db);
-            if !wait(tries) {
+            if !wait_apart(tries) {
                 break;
             }
         }
