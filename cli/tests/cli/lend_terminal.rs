@@ -17,7 +17,8 @@ struct Shell(PtySession);
 impl Shell {
     fn start(folder: &Path) -> Shell {
         let mut command = Command::new("bash");
-        command.args(["--norc", "--noprofile", "-i"]).current_dir(folder);
+        // An editor of lines would show them itself.
+        command.args(["--norc", "--noprofile", "--noediting", "-i"]).current_dir(folder);
         command.env("PS1", "prompt> ").env("TERM", "dumb").env_remove("PROMPT_COMMAND");
         let tool = Path::new(env!("CARGO_BIN_EXE_uidring"));
         let path = std::env::var("PATH").unwrap();
