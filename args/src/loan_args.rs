@@ -22,7 +22,7 @@ pub struct LoanArgs {
 }
 
 impl LoanArgs {
-    /// The same for the library.
+    /// What the library is asked for.
     #[must_use]
     pub fn options(&self) -> LendOptions {
         let options = LendOptions::new().lease(self.lease).rest(self.rest);

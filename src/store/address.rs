@@ -95,7 +95,7 @@ fn other_client(text: &str) -> Option<(&str, &'static str)> {
     Some((begin, written))
 }
 
-/// Whether the path begins with a drive of Windows, as `C:\\ids.db` does.
+/// Whether the path begins with a drive of Windows, as `C:\ids.db` does.
 fn has_drive(path: &str) -> bool {
     matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }

@@ -179,14 +179,14 @@ const GOOD: [&str; 3] = ["uid", "number", "start"];
 const BAD: [&str; 3] = ["no uid", "no number", "no start"];
 
 /// Who takes UIDs with a worker id that it leases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holder {
     Client(usize),
     Heir(usize),
 }
 
-/// Whoever gets a worker id has it for a lease at least. So who uses one, and uses it again after
-/// another one has, did not use it for as long. Holders that share one alternate much faster.
+/// Whoever gets a worker id has it for a lease at least. So a holder that uses an id again after
+/// another has used it was away from it for a lease. Two that share an id alternate much faster.
 fn assert_each_worker_has_one_holder_at_a_time(mut uids: Vec<(Holder, Uid)>) {
     uids.sort_by_key(|(_, uid)| *uid);
     let mut uses: BTreeMap<u64, Vec<(Holder, SystemTime)>> = BTreeMap::new();

@@ -62,8 +62,8 @@ unsafe fn take_waiting(set: &sigset_t) {
     unsafe { libc::sigtimedwait(set, ptr::null_mut(), &raw const none) };
 }
 
-/// The same where no wait can have an end: a signal that waits is there to be taken, because writes
-/// send it to their own thread.
+/// The same where there is no `sigtimedwait`. A signal that was seen to wait is there to be taken:
+/// a write sends it to its own thread, so no other thread takes it meanwhile.
 #[cfg(target_vendor = "apple")]
 unsafe fn take_waiting(set: &sigset_t) {
     let (mut waiting, mut signal) = (MaybeUninit::uninit(), 0);

@@ -26,7 +26,7 @@ pub(crate) enum Failure {
     /// Like `Failed`, with more than a sentence: a command that helps, or a page.
     Explained(String),
     /// Like `Failed`, with an exit status of its own.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "of a command that is run"))]
+    #[cfg_attr(not(unix), expect(dead_code, reason = "a Unix alone runs commands"))]
     Status { status: u8, sentence: String },
     /// Like `Failed`, but the failure has already been reported.
     Reported,

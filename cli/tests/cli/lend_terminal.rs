@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
+use std::{env, fs, thread};
 
 use rexpect::session::{PtySession, spawn_command};
 
@@ -21,7 +22,7 @@ impl Shell {
         command.args(["--norc", "--noprofile", "--noediting", "-i"]).current_dir(folder);
         command.env("PS1", "prompt> ").env("TERM", "dumb").env_remove("PROMPT_COMMAND");
         let tool = Path::new(env!("CARGO_BIN_EXE_uidring"));
-        let path = std::env::var("PATH").unwrap();
+        let path = env::var("PATH").unwrap();
         command.env("PATH", format!("{}:{path}", tool.parent().unwrap().display()));
         let mut shell = Shell(spawn_command(command, Some(PATIENCE_MS)).unwrap());
         // A shell with job control ends by no SIGTERM.
@@ -45,10 +46,19 @@ impl Shell {
         self.0.exp_string(text).unwrap()
     }
 
-    /// Begins it with a lent worker id.
+    /// Begins it with a lent worker id, and waits until it has begun.
     fn lends(&mut self, options: &str, script: &str) {
+        self.lends_and(options, script, "");
+    }
+
+    fn lends_in_background(&mut self, script: &str) {
+        self.lends_and("", script, "&");
+    }
+
+    fn lends_and(&mut self, options: &str, script: &str, end: &str) {
         let lend = "uidring workers lend --db db --pool shop --rest 1s --quiet --env WORKER";
-        self.types(&format!("{lend} {options} -- sh -c '{script}'"));
+        self.types(&format!("{lend} {options} -- sh -c 'echo begun; {script}' {end}"));
+        self.expect("begun");
     }
 
     /// Of the command before.
@@ -56,20 +66,24 @@ impl Shell {
         self.types("echo status-$?-");
         self.expect(&format!("status-{status}-"));
     }
+
+    /// The command, which ends with [`READS`], gets the next line.
+    fn expect_that_it_reads(&mut self) {
+        self.types("hello");
+        self.expect("got-hello-");
+        self.expect("prompt> ");
+        self.expect_status(0);
+    }
 }
 
-const READS: &str = "echo begun; read line; echo got-$line-";
+const READS: &str = "read line; echo got-$line-";
 
 #[test]
 fn a_command_reads_what_is_typed() {
     let folder = folder();
     let mut shell = Shell::start(folder.path());
     shell.lends("", READS);
-    shell.expect("begun");
-    shell.types("hello");
-    shell.expect("got-hello-");
-    shell.expect("prompt> ");
-    shell.expect_status(0);
+    shell.expect_that_it_reads();
 }
 
 #[test]
@@ -78,8 +92,8 @@ fn an_interrupt_reaches_a_command_once() {
     let mut shell = Shell::start(folder.path());
     // A shell that waits for a long command hears of no signal that came just before.
     let wait = "while [ $n = 0 ]; do sleep 0.1; done; sleep 1; exit 7";
-    shell.lends("", &format!("n=0; trap \"echo caught; n=1\" INT; echo begun; {wait}"));
-    shell.expect("begun");
+    shell.lends("", &format!("n=0; trap \"echo caught; n=1\" INT; echo ready; {wait}"));
+    shell.expect("ready");
     shell.presses_control('c');
     shell.expect("caught");
     let shown = shell.expect("prompt> ");
@@ -92,32 +106,27 @@ fn a_command_that_stops_gives_the_terminal_to_the_shell() {
     let folder = folder();
     let mut shell = Shell::start(folder.path());
     shell.lends("", READS);
-    shell.expect("begun");
     shell.presses_control('z');
     shell.expect("Stopped");
     shell.expect("prompt> ");
     shell.types("echo here-$((6 * 7))-");
     shell.expect("here-42-");
     shell.types("fg");
-    shell.types("hello");
-    shell.expect("got-hello-");
-    shell.expect("prompt> ");
-    shell.expect_status(0);
+    shell.expect_that_it_reads();
 }
 
 #[test]
 fn a_command_that_is_stopped_ends_with_its_lease() {
     let folder = folder();
     let mut shell = Shell::start(folder.path());
-    shell.lends("--lease 2s", "echo begun-$$-; sleep 60");
-    shell.expect("begun-");
+    shell.lends("--lease 2s", "echo process-$$-; sleep 60");
+    shell.expect("process-");
     let process = shell.expect("-");
     shell.presses_control('z');
     shell.expect("Stopped");
     // Its parent, which is stopped as well, does not see it yet.
-    shell.types(&format!(
-        "until ps -o stat= -p {process} | grep -q Z; do sleep 0.1; done; echo gone"
-    ));
+    let is_gone = format!("ps -o stat= -p {process} | grep -q Z");
+    shell.types(&format!("until {is_gone}; do sleep 0.1; done; echo gone"));
     shell.expect("gone");
     shell.types("fg");
     shell.expect("worker id 1");
@@ -129,8 +138,7 @@ fn a_command_that_is_stopped_ends_with_its_lease() {
 fn a_command_in_the_background_leaves_the_terminal_to_the_shell() {
     let folder = folder();
     let mut shell = Shell::start(folder.path());
-    shell.lends("", "echo begun; sleep 1; echo over' & #");
-    shell.expect("begun");
+    shell.lends_in_background("sleep 1; echo over");
     shell.types("read line; echo shell-$line-");
     shell.expect("over");
     shell.types("hello");
@@ -141,31 +149,20 @@ fn a_command_in_the_background_leaves_the_terminal_to_the_shell() {
 fn a_command_in_the_background_that_reads_waits_for_the_foreground() {
     let folder = folder();
     let mut shell = Shell::start(folder.path());
-    shell.lends("", &format!("{READS}' & #"));
-    shell.expect("begun");
+    shell.lends_in_background(READS);
     shell.types("until jobs | grep -q Stopped; do sleep 0.1; done; echo it-has-stopped");
     shell.expect("it-has-stopped");
     shell.types("fg");
-    shell.types("hello");
-    shell.expect("got-hello-");
-    shell.expect("prompt> ");
-    shell.expect_status(0);
+    shell.expect_that_it_reads();
 }
 
 #[test]
 fn a_command_that_comes_to_the_foreground_reads_what_is_typed() {
     let folder = folder();
     let mut shell = Shell::start(folder.path());
-    shell.lends(
-        "",
-        "echo begun; until [ -e go ]; do sleep 0.1; done; read line; echo got-$line-' & #",
-    );
-    shell.expect("begun");
+    shell.lends_in_background(&format!("until [ -e go ]; do sleep 0.1; done; {READS}"));
     shell.types("fg");
-    std::thread::sleep(Duration::from_millis(300));
-    std::fs::write(folder.path().join("go"), "").unwrap();
-    shell.types("hello");
-    shell.expect("got-hello-");
-    shell.expect("prompt> ");
-    shell.expect_status(0);
+    thread::sleep(Duration::from_millis(300));
+    fs::write(folder.path().join("go"), "").unwrap();
+    shell.expect_that_it_reads();
 }

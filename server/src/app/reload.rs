@@ -1,5 +1,6 @@
 //! Reloading: tokens, certificates, and the addresses of stores in the file of options are read
-//! again while the service runs, the latter on request alone where a signal can ask for it.
+//! again while the service runs. The addresses are read on request alone, or as often as the others
+//! where no signal can ask for it.
 //!
 //! Each has a thread of its own, so that none waits for another, for a failing start, or for a
 //! database that is away. If a reading fails, the previous values stay in use.

@@ -1,7 +1,7 @@
 //! Signals. SIGTERM and Ctrl-C end the service, and a second one ends it at once. SIGHUP reloads
 //! tokens, certificates and the addresses of stores. Other signals that would kill the process, and
-//! so lose its numbers, are ignored. On Windows, the end of the console, of the session or of the
-//! machine ends the service as well.
+//! so lose its numbers, are ignored. On Windows, the service also ends with the console, the
+//! session or the machine.
 
 use std::process;
 
@@ -65,8 +65,8 @@ impl Streams {
 
 #[cfg(windows)]
 struct Streams {
-    c: tokio::signal::windows::CtrlC,
-    r#break: tokio::signal::windows::CtrlBreak,
+    interrupt: tokio::signal::windows::CtrlC,
+    break_key: tokio::signal::windows::CtrlBreak,
     close: tokio::signal::windows::CtrlClose,
     logoff: tokio::signal::windows::CtrlLogoff,
     shutdown: tokio::signal::windows::CtrlShutdown,
@@ -77,8 +77,8 @@ impl Streams {
     fn open() -> std::io::Result<Streams> {
         use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_logoff, ctrl_shutdown};
         Ok(Streams {
-            c: ctrl_c()?,
-            r#break: ctrl_break()?,
+            interrupt: ctrl_c()?,
+            break_key: ctrl_break()?,
             close: ctrl_close()?,
             logoff: ctrl_logoff()?,
             shutdown: ctrl_shutdown()?,
@@ -87,8 +87,8 @@ impl Streams {
 
     async fn next(&mut self) -> Requested {
         tokio::select! {
-            _ = self.c.recv() => {}
-            _ = self.r#break.recv() => {}
+            _ = self.interrupt.recv() => {}
+            _ = self.break_key.recv() => {}
             _ = self.close.recv() => {}
             _ = self.logoff.recv() => {}
             _ = self.shutdown.recv() => {}

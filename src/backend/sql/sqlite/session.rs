@@ -24,29 +24,26 @@ thread_local! {
 /// 100 ms at a time, while a start holds the lock for a few: the last of 64 starts at once would
 /// wait several times as long.
 pub fn wait(tries: i32) -> bool {
-    let left = LEFT.get();
-    if left.is_zero() {
-        return false;
-    }
-    pause_for(Duration::from_millis(tries.clamp(1, 10).unsigned_abs().into()).min(left));
-    true
+    sleep_if_left(Duration::from_millis(tries.clamp(1, 10).unsigned_abs().into()))
 }
 
 /// The same for what needs the file alone. Each waits for a time of its own, and longer with each
 /// try, so that those who keep one another from it do not meet for ever.
 fn wait_apart(tries: i32) -> bool {
+    let most = 10 * u64::from(tries.clamp(1, 30).unsigned_abs());
+    sleep_if_left(Duration::from_millis(fastrand::u64(1..=most)))
+}
+
+/// Sleeps for no longer than the call has time left. `false` if it has none.
+fn sleep_if_left(pause: Duration) -> bool {
     let left = LEFT.get();
     if left.is_zero() {
         return false;
     }
-    let most = 10 * u64::from(tries.clamp(1, 30).unsigned_abs());
-    pause_for(Duration::from_millis(fastrand::u64(1..=most)).min(left));
-    true
-}
-
-fn pause_for(pause: Duration) {
-    LEFT.set(LEFT.get().saturating_sub(pause));
+    let pause = pause.min(left);
+    LEFT.set(left.saturating_sub(pause));
     sleep(pause);
+    true
 }
 
 /// An open file, during a call.

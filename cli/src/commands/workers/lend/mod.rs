@@ -28,6 +28,8 @@ use uidring_args::{LoanArgs, quantity};
 use crate::args::db::DbArg;
 use crate::commands::workers::lend::words::{Split, Variable, names_datacenter, names_worker};
 use crate::text::Failure;
+#[cfg(unix)]
+use crate::text::print_error;
 
 /// Run a command with a worker id that no other command of the pool has meanwhile
 ///
@@ -106,7 +108,7 @@ impl Args {
     #[cfg(unix)]
     fn say(&self, sentence: &str) {
         if !self.quiet {
-            crate::text::print_error(sentence);
+            print_error(sentence);
         }
     }
 

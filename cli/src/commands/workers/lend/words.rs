@@ -1,6 +1,6 @@
 //! The command's arguments and variables, with the worker id in them.
 
-#![cfg_attr(not(unix), allow(dead_code, reason = "they are checked, and no command is run"))]
+#![cfg_attr(not(unix), allow(dead_code, reason = "the options are checked, and no command is run"))]
 
 use std::ffi::{OsStr, OsString};
 
