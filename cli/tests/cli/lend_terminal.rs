@@ -17,7 +17,10 @@ struct Shell(PtySession);
 
 impl Shell {
     fn start(folder: &Path) -> Shell {
-        let mut command = Command::new("bash");
+        // What starts the tests may ignore interrupts, as a job in the background does, and so
+        // would all that they start.
+        let mut command = Command::new("env");
+        command.args(["--default-signal=INT", "bash"]);
         // An editor of lines would show them itself.
         command.args(["--norc", "--noprofile", "--noediting", "-i"]).current_dir(folder);
         command.env("PS1", "prompt> ").env("TERM", "dumb").env_remove("PROMPT_COMMAND");

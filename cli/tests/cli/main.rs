@@ -23,7 +23,7 @@ mod layout;
 mod lend;
 #[cfg(target_os = "linux")]
 mod lend_storm;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod lend_terminal;
 mod load;
 mod masked;
