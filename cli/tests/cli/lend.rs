@@ -11,10 +11,11 @@ use serde_json::Value;
 
 use crate::{folder, json, stderr, stdout, text, uidring};
 
-/// `uidring workers lend` from the file `db` of this folder, with a short rest.
+/// `uidring workers lend` from the file `db` of this folder. A machine that is busy may be late by
+/// the rest.
 fn lend(folder: &Path, args: &[&str]) -> Command {
     let args =
-        [&["workers", "lend", "--db", "db", "--pool", "shop", "--rest", "1s"], args].concat();
+        [&["workers", "lend", "--db", "db", "--pool", "shop", "--rest", "10s"], args].concat();
     uidring(folder, &args)
 }
 
@@ -53,16 +54,19 @@ fn runs(process: &str) -> bool {
     !state.trim().is_empty() && !state.starts_with('Z')
 }
 
-/// Whether it has ended within this time.
-fn ends_within(process: &str, time: Duration) -> bool {
+/// Waits until it has ended.
+fn wait_for_end(process: &str) {
     let began = Instant::now();
-    while began.elapsed() < time {
-        if !runs(process) {
-            return true;
-        }
+    while runs(process) {
+        assert!(began.elapsed() < Duration::from_secs(30), "process {process} does not end");
         thread::sleep(Duration::from_millis(10));
     }
-    false
+}
+
+/// Whether others may be lent the id of the newest loan by now.
+fn is_free(folder: &Path) -> bool {
+    let newest = &loans(folder)[0];
+    newest["state"] == "free"
 }
 
 fn loans(folder: &Path) -> Vec<Value> {
@@ -243,7 +247,7 @@ fn what_the_command_leaves_behind_ends_before_the_id_is_returned() {
 const STUBBORN: &str = "trap '' TERM; echo $$; while :; do sleep 0.05; done";
 
 #[test]
-fn a_command_ends_before_its_lease_where_the_store_hangs() {
+fn a_command_ends_before_another_has_its_id_where_the_store_hangs() {
     let folder = folder();
     stdout_of(folder.path());
     let lease = Duration::from_secs(4);
@@ -253,10 +257,10 @@ fn a_command_ends_before_its_lease_where_the_store_hangs() {
     // Nobody can write to the store from now on.
     let db = rusqlite::Connection::open(folder.path().join("db")).unwrap();
     db.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    assert!(ends_within(&command, lease * 2));
-    let time = began.elapsed();
-    assert!(time < lease && time > lease * 2 / 3, "{time:?}");
+    wait_for_end(&command);
+    assert!(began.elapsed() > lease * 2 / 3, "{:?}", began.elapsed());
     db.execute_batch("COMMIT").unwrap();
+    assert!(!is_free(folder.path()));
     let output = ended(tool);
     assert_eq!(output.status.code(), Some(124));
     let said = text(&output.stderr);
@@ -286,8 +290,10 @@ fn a_command_ends_when_the_tool_is_killed() {
     let (command, left) = line.split_once(' ').unwrap();
     tool.kill().unwrap();
     tool.wait().unwrap();
-    assert!(ends_within(command, Duration::from_secs(1)), "the system ends it");
-    assert!(ends_within(left, Duration::from_secs(6)), "the watcher ends what it left behind");
+    // The system ends it, and the watcher what it left behind.
+    wait_for_end(command);
+    wait_for_end(left);
+    assert!(!is_free(folder.path()));
 }
 
 /// The children of a process.
@@ -308,25 +314,22 @@ fn watcher(tool: &Child) -> Option<String> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_command_ends_before_its_lease_where_the_tool_stands_still() {
+fn a_command_ends_before_another_has_its_id_where_the_tool_stands_still() {
     let folder = folder();
-    let lease = Duration::from_secs(3);
     let args = ["--lease", "3s", "--env", "A", "--", "sh", "-c", STUBBORN];
-    let began = Instant::now();
     let (tool, command) = begin(folder.path(), &args);
+    let began = Instant::now();
     // A watcher that is killed has a successor.
     let first = watcher(&tool).unwrap();
     send("-KILL", &first);
     let mut next = None;
     while next.is_none() || next.as_ref() == Some(&first) {
-        assert!(began.elapsed() < lease / 2, "no other watcher");
+        assert!(began.elapsed() < Duration::from_secs(30), "no other watcher");
         next = watcher(&tool);
     }
     send("-STOP", &tool.id());
-    assert!(ends_within(&command, lease * 2));
-    // It may have been renewed once before it was stopped.
-    let time = began.elapsed();
-    assert!(time < lease + lease / 2, "{time:?}");
+    wait_for_end(&command);
+    assert!(!is_free(folder.path()));
     send("-CONT", &tool.id());
     assert_eq!(ended(tool).status.code(), Some(124));
 }
