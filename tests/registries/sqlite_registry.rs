@@ -485,7 +485,7 @@ fn another_copy_of_the_library_is_waited_for() {
 /// nobody sees it who comes by the other name, and the next start by the first one undoes what was
 /// given meanwhile.
 #[test]
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 fn a_file_with_two_names_is_refused() {
     let (dir, path) = place();
     let mut registry = SqliteRegistry::open(&path).unwrap();
@@ -501,9 +501,31 @@ fn a_file_with_two_names_is_refused() {
     assert!(assign().is_err());
     fs::remove_file(&other).unwrap();
     assert_eq!(assign().unwrap(), 2);
-    // A symbolic link is no other name: SQLite follows it first.
-    std::os::unix::fs::symlink(&path, &other).unwrap();
-    assert_eq!(start(&other).unwrap(), 3);
+}
+
+/// It is no other name on a Unix: SQLite follows it first.
+#[test]
+#[cfg(unix)]
+fn a_symbolic_link_leads_to_the_file() {
+    let (dir, path) = place();
+    assert_eq!(start(&path).unwrap(), 1);
+    let link = dir.path().join("link.db");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    assert_eq!(start(&link).unwrap(), 2);
+}
+
+/// On Windows SQLite takes the link for the file, and keeps its journal beside it.
+#[test]
+#[cfg(windows)]
+#[ignore = "needs the right to make symbolic links, which Wine does not have"]
+fn a_symbolic_link_is_refused() {
+    let (dir, path) = place();
+    assert_eq!(start(&path).unwrap(), 1);
+    let link = dir.path().join("link.db");
+    std::os::windows::fs::symlink_file(&path, &link).unwrap();
+    let error = start(&link).unwrap_err();
+    assert!(problem(&error, &link).starts_with("it is a symbolic link"), "{error}");
+    assert_eq!(start(&path).unwrap(), 2);
 }
 
 #[test]

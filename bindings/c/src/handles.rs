@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::LocalKey;
 
 use arc_swap::ArcSwapOption;
-use uidring_bindings::Error;
+use uidring_bindings::{Error, keep_loaded};
 
 /// Handles of all kinds are counted together, so that one never stands for two things.
 static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -49,6 +49,7 @@ pub(crate) trait HandleKind: Clone + 'static {
 
     /// Keeps this under a new handle.
     fn insert(self) -> u64 {
+        keep_loaded();
         // ORDERING: Relaxed, because only the count itself matters.
         let handle = NEXT.fetch_add(1, Ordering::Relaxed);
         Self::table().0.rcu(|map| {

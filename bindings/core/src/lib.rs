@@ -11,6 +11,7 @@ pub mod events;
 mod files;
 mod lend;
 mod masked;
+mod module;
 mod numbers;
 mod options;
 mod past;
@@ -24,6 +25,7 @@ pub use counting::{AskError, Asking, Counting, Places, Reading, Rows, Statement,
 pub use error::{Error, Kind, guarded};
 pub use lend::{LentId, Loss};
 pub use masked::{MaskedIds, OpaqueIds};
+pub use module::keep_loaded;
 pub use numbers::{Numbers, TagNumbers};
 pub use options::{OptionList, option_example, options_of};
 pub use past::PastUids;

@@ -33,6 +33,7 @@ use jni::errors::Error as JniError;
 use jni::sys::{JNI_ERR, JNI_VERSION_10, jint};
 use jni::{Env, JavaVM};
 use methods::{Method, register_with};
+use uidring_bindings::keep_loaded;
 
 /// Registers all native methods with the classes of the loader that loads the library.
 ///
@@ -42,6 +43,7 @@ use methods::{Method, register_with};
 #[allow(non_snake_case)]
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn JNI_OnLoad(vm: *mut jni::sys::JavaVM, _: *mut c_void) -> jint {
+    keep_loaded();
     // SAFETY: Java passes its virtual machine, which stays until the process ends.
     let vm = unsafe { JavaVM::from_raw(vm) };
     let registered = vm.attach_current_thread(register);
@@ -62,7 +64,8 @@ pub unsafe extern "system" fn JNI_OnUnload(_: *mut jni::sys::JavaVM, _: *mut c_v
         return;
     }
     // Not on this thread, which cleans up for all of Java: a generator gives its lease back to a
-    // store that may be slow. The code of the library stays, as `build.rs` says.
+    // store that may be slow. The code of the library stays: see `build.rs` and
+    // `keep_loaded`.
     let dropping = thread::Builder::new().name("uidring-unload".to_owned());
     // If no thread can be started, the handles are freed here.
     let _ = dropping.spawn(move || drop(left));

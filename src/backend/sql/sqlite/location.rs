@@ -4,9 +4,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-#[cfg(unix)]
-use super::mounts::Mounts;
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
+use super::place::Place;
+#[cfg(any(unix, windows))]
 use crate::backend::address::ON_NETWORK;
 use crate::backend::sql::Error;
 
@@ -47,11 +47,10 @@ pub fn check(path: &Path, may_be_on_network: bool, create: bool) -> Result<(), E
 /// SQLite keeps the journal of a file beside its name. After a crash, whoever comes by the name of
 /// the crashed program undoes with its journal what those who came by another name have committed
 /// meanwhile.
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 fn problem(path: &Path, found: Option<&fs::Metadata>, may_be_on_network: bool) -> Option<String> {
-    use std::os::unix::fs::MetadataExt as _;
-    let mounts = Mounts::of_process();
-    if found.is_some_and(|found| found.nlink() > 1) {
+    let place = Place::of(path, found);
+    if place.has_second_name() {
         return Some(
             "it has a second name, by a hard link; SQLite keeps its journal beside one name alone, \
              so that after a crash a program that comes by the other could undo what was given; \
@@ -60,7 +59,15 @@ fn problem(path: &Path, found: Option<&fs::Metadata>, may_be_on_network: bool) -
                 .to_owned(),
         );
     }
-    if found.is_some() && mounts.are_at(path) {
+    if place.is_link() {
+        return Some(
+            "it is a symbolic link, beside which SQLite would keep its journal, so that after a \
+             crash a program that comes by the file's own name could undo what was given here; \
+             give the path of the file that it leads to"
+                .to_owned(),
+        );
+    }
+    if place.is_mounted_alone() {
         return Some(
             "it is mounted by itself, without its folder, where SQLite keeps its journal, so that \
              after a crash a program that uses it from another place could undo what was given \
@@ -68,9 +75,9 @@ fn problem(path: &Path, found: Option<&fs::Metadata>, may_be_on_network: bool) -
                 .to_owned(),
         );
     }
-    let kind = if may_be_on_network { None } else { mounts.network_of(path) }?;
+    let network = if may_be_on_network { None } else { place.network() }?;
     Some(format!(
-        "it is on a network file system, {kind}, whose locks need not keep programs of several \
+        "it is on a network file system, {network}, whose locks need not keep programs of several \
          machines apart, so that both could give the same ids; put it on a disk of this machine, \
          or use a server; or, if programs of one machine alone have it open, or you know that the \
          locks hold, name it by sqlite:{path}{ON_NETWORK}",
@@ -78,7 +85,7 @@ fn problem(path: &Path, found: Option<&fs::Metadata>, may_be_on_network: bool) -
     ))
 }
 
-#[cfg(not(unix))]
+#[cfg(not(any(unix, windows)))]
 fn problem(_: &Path, _: Option<&fs::Metadata>, _: bool) -> Option<String> {
     None
 }

@@ -15,8 +15,8 @@ mod diagnosis;
 #[cfg(unix)]
 mod file_lock;
 mod location;
-#[cfg(unix)]
-mod mounts;
+#[cfg(any(unix, windows))]
+mod place;
 mod session;
 mod tables;
 
