@@ -83,7 +83,9 @@ fn uids_of_any_rate_with_short_ticks_spread_over_shards() {
 #[test]
 fn uids_of_exact_time_spread_over_shards_at_any_rate() {
     for (layout, rate, takes) in [
-        (Layout::TWITTER, 1.0 / 3600.0, 5_000),
+        // For the metrics, the filler looks each second.
+        (Layout::TWITTER, 1.0 / 3600.0, 400),
+        (Layout::TWITTER, 1.0 / 60.0, 5_000),
         (Layout::TWITTER, 1.0, 30_000),
         (Layout::TWITTER, 8.0, 30_000),
         (Layout::TWITTER, 999.0, 30_000),
