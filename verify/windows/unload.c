@@ -1,5 +1,6 @@
-/* Unloads uidring's library while a generator is open, and takes on: `unload LIBRARY STORE`. Without
- * the code that keeps it loaded, the generator's threads run into memory that is no longer there. */
+/* Unloads uidring's library while a generator is open, and takes on: `unload LIBRARY STORE`.
+ * Without the code that keeps it loaded, the generator's threads run into memory that is no longer
+ * there. */
 #include <stdint.h>
 #include <stdio.h>
 #include <windows.h>
