@@ -27,6 +27,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Parser)]
 #[command(
     name = "uidring",
+    // Also where the program's file is uidring.exe.
+    bin_name = "uidring",
     version,
     arg_required_else_help = true,
     max_term_width = 100,

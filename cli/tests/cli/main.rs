@@ -13,6 +13,9 @@ mod copy_program;
 mod databases;
 mod escaped_text;
 mod failures;
+// Windows sends a program no signal.
+#[cfg(unix)]
+mod interrupts;
 #[cfg(all(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 #[path = "../../../tests/common/key_servers/mod.rs"]
 mod key_servers;
@@ -34,6 +37,7 @@ mod plan;
 mod series;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod servers;
+#[cfg(unix)]
 mod shell;
 #[path = "../../../tests/common/size.rs"]
 mod size;
@@ -41,6 +45,9 @@ mod sql;
 mod status;
 mod tags;
 mod take;
+// A closed pipe, /dev/full and mounts.
+#[cfg(unix)]
+mod unix_failures;
 mod variables;
 mod workers;
 
@@ -61,9 +68,10 @@ fn uidring(folder: &Path, args: &[&str]) -> Command {
     command.args(args).current_dir(folder).stdin(Stdio::null());
     command
         .env("TZ", "UTC")
-        // Where the user's own registry is, on Linux and on macOS.
+        // Where the user's own registry is, on Linux, on macOS and on Windows.
         .env("XDG_STATE_HOME", folder)
         .env("HOME", folder)
+        .env("LOCALAPPDATA", folder)
         .env_remove("CLICOLOR_FORCE")
         .env_remove("NO_COLOR")
         .env_remove("UIDRING_DB")
@@ -75,7 +83,7 @@ fn uidring(folder: &Path, args: &[&str]) -> Command {
 /// The registry of the user who has `folder` as the state folder.
 fn registry(folder: &Path) -> PathBuf {
     let state = if cfg!(target_os = "macos") { "Library/Application Support" } else { "" };
-    folder.join(state).join("uidring/uidring.db")
+    folder.join(state).join("uidring").join("uidring.db")
 }
 
 fn with_registry(folder: &Path) -> SqliteRegistry {
@@ -142,7 +150,9 @@ fn json(text: &str) -> Value {
 
 /// A folder in memory where there is one, as the tool's files need no disk here.
 fn folder() -> TempDir {
-    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+    // Wine has it too, by a name that is spelt in several ways.
+    let in_memory = if cfg!(unix) { tempfile::tempdir_in("/dev/shm").ok() } else { None };
+    in_memory.unwrap_or_else(|| tempfile::tempdir().unwrap())
 }
 
 /// From before its creation to a moment later than its end, with what a generator may borrow in a

@@ -113,7 +113,7 @@ fn an_interrupt_gives_back_what_was_not_printed() {
     let folder = folder();
     let folder = folder.path();
     on(folder, "create customers {n}");
-    let (child, lines) = crate::load::interrupted(folder, &words("next customers -n 1000M"));
+    let (child, lines) = crate::interrupts::interrupted(folder, &words("next customers -n 1000M"));
     let last = lines.map(Result::unwrap).last().unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));

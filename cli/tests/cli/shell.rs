@@ -7,8 +7,7 @@ use std::process::Command;
 use crate::{folder, text, uidring};
 
 /// The command that `page` names, with the lines in which it goes on.
-#[cfg(unix)]
-pub fn command_after(page: &str, begin: &str) -> String {
+fn command_after(page: &str, begin: &str) -> String {
     let at = page.find(begin).unwrap_or_else(|| panic!("{begin} is not in {page}"));
     let mut command = String::new();
     for line in page[at..].lines() {
@@ -21,7 +20,6 @@ pub fn command_after(page: &str, begin: &str) -> String {
 }
 
 /// What `command` prints for somebody who copies it into a shell.
-#[cfg(unix)]
 fn in_a_shell(folder: &Path, command: &str) -> String {
     let tool = Path::new(env!("CARGO_BIN_EXE_uidring")).parent().unwrap().to_owned();
     let path = std::env::var_os("PATH").unwrap();
@@ -39,7 +37,6 @@ fn in_a_shell(folder: &Path, command: &str) -> String {
     text(&output.stdout)
 }
 
-#[cfg(unix)]
 #[test]
 fn a_command_that_is_named_works_in_a_shell() {
     let folder = folder();

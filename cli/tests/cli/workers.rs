@@ -1,9 +1,7 @@
 //! `uidring workers`.
 
 use std::fs;
-use std::io::Read as _;
 use std::path::Path;
-use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
@@ -51,6 +49,9 @@ fn workers_shows_the_newest_first() {
 /// The most memory that the tool has had while it listed so many ids, in KiB.
 #[cfg(target_os = "linux")]
 fn memory_of_list(folder: &Path, ids: usize) -> u64 {
+    use std::io::Read as _;
+    use std::process::Stdio;
+
     let count = ids.to_string();
     let mut tool = crate::uidring(folder, &["workers", "--json", "--last", &count])
         .stdout(Stdio::piped())

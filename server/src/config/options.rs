@@ -24,6 +24,8 @@ use crate::security::tls::Tls;
 #[derive(Clone, Debug, Parser)]
 #[command(
     name = "uidring-server",
+    // Also where the program's file is uidring-server.exe.
+    bin_name = "uidring-server",
     version,
     max_term_width = 80,
     args_override_self = true,

@@ -13,6 +13,7 @@ pub mod resp;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+#[cfg(unix)]
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -73,6 +74,7 @@ impl Server {
     }
 
     /// The same, after what a shell does first, such as setting a limit.
+    #[cfg(unix)]
     pub fn launch_after(shell: &str, folder: TempDir, options: &[&str]) -> Server {
         let program = env!("CARGO_BIN_EXE_uidring-server");
         let mut command = prepared(Command::new("/bin/sh"), folder.path());
@@ -81,6 +83,7 @@ impl Server {
     }
 
     /// One that systemd starts, to which it hands a socket over by this name.
+    #[cfg(unix)]
     pub fn command_with(socket: OwnedFd, name: &str, folder: &Path) -> Command {
         let mut command = prepared(Command::new("/bin/sh"), folder);
         let shell = format!(
@@ -92,6 +95,7 @@ impl Server {
     }
 
     /// The same with two sockets. What it writes to stderr is in the file `log`.
+    #[cfg(unix)]
     pub fn command_with_two(sockets: [OwnedFd; 2], names: &str, folder: &Path) -> Command {
         let mut command = prepared(Command::new("/bin/sh"), folder);
         let shell = format!(
@@ -105,6 +109,7 @@ impl Server {
     }
 
     /// Starts it.
+    #[cfg(unix)]
     pub fn launch_with_socket(
         socket: impl Into<OwnedFd>,
         name: &str,
@@ -290,8 +295,15 @@ impl Server {
     }
 
     /// Sends SIGTERM.
+    #[cfg(unix)]
     pub fn terminate(&self) {
         signal(self.id(), "TERM");
+    }
+
+    /// Ends it without giving it time to do anything.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.wait();
     }
 
     /// Whether it has ended.
@@ -313,8 +325,14 @@ impl Server {
 
     /// Ends it, and returns its folder for another one.
     pub fn stop(mut self) -> TempDir {
-        self.terminate();
-        assert_eq!(self.wait().code(), Some(0), "{}", self.log());
+        #[cfg(unix)]
+        {
+            self.terminate();
+            assert_eq!(self.wait().code(), Some(0), "{}", self.log());
+        }
+        // Only a console can ask for a clean end there.
+        #[cfg(windows)]
+        self.kill();
         std::mem::replace(&mut self.folder, folder())
     }
 }
@@ -423,11 +441,14 @@ pub fn command(folder: &Path) -> Command {
 
 fn prepared(mut command: Command, folder: &Path) -> Command {
     command.env_clear().current_dir(folder);
+    // Windows finds its own libraries by it.
+    command.envs(std::env::var_os("SystemRoot").map(|root| ("SystemRoot", root)));
     command.env("HOME", folder).env("UIDRING_SERVER_DB", folder.join("ids.db"));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
+#[cfg(unix)]
 pub fn signal(process: u32, name: &str) {
     let done = Command::new("kill").args([&format!("-{name}"), &process.to_string()]).status();
     assert!(done.unwrap().success());

@@ -111,8 +111,7 @@ fn another_server_is_asked_when_one_is_gone() {
     let segments = segments(source.with_timeout(Duration::from_secs(10)));
     segments.create("orders", Tag::new().step(10).max_step(10)).unwrap();
     let mut all: HashSet<u64> = fill(&segments, "orders", 500).into_iter().collect();
-    other.terminate();
-    other.wait();
+    other.kill();
     all.extend(fill(&segments, "orders", 500));
     assert_eq!(all.len(), 1000);
 }

@@ -1,70 +1,12 @@
-//! Begin and end, the database's absence, and clients that hold connections up.
+//! The start, the database's absence, and clients that hold connections up.
 
 use std::fs;
 use std::io::{BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::os::unix::net::UnixStream;
+use std::net::TcpListener;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::common::{Answer, Server, command, folder, request, signal};
-
-#[test]
-fn a_request_under_way_is_answered_at_the_end() {
-    let mut server = Server::start(&[]);
-    let body = r#"{"step":10}"#;
-    let mut stream = server.connect();
-    let head = format!(
-        "PUT /v1/tags/late HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
-         content-length: {}\r\n\r\n",
-        body.len()
-    );
-    stream.write_all(head.as_bytes()).unwrap();
-    // It is known when the server has begun to answer.
-    stream.write_all(&body.as_bytes()[..3]).unwrap();
-    let mut idle = server.connect();
-    idle.write_all(b"GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
-    let mut idle = BufReader::new(idle);
-    assert_eq!(Answer::read(&mut idle).status, 200);
-    server.terminate();
-    // A connection that waits for another request is closed at once.
-    assert_eq!(idle.read(&mut [0]).unwrap(), 0);
-    assert!(server.has_ended().is_none(), "{}", server.log());
-    stream.write_all(&body.as_bytes()[3..]).unwrap();
-    let answer = Answer::read(&mut BufReader::new(stream));
-    assert_eq!((answer.status, answer.header("connection")), (201, "close"));
-    assert_eq!(server.wait().code(), Some(0), "{}", server.log());
-}
-
-/// Whoever connects meanwhile is told so at once, and the next process can listen.
-#[test]
-fn the_addresses_are_free_while_requests_under_way_are_answered() {
-    let folder = folder();
-    let path = folder.path().join("resp.sock");
-    let resp = format!("--resp-listen=unix:{}", path.display());
-    let mut server = Server::start_on(folder, &[&resp, "--grace=1h"]);
-    let mut stream = server.connect();
-    let head = "PUT /v1/tags/late HTTP/1.1\r\nhost: localhost\r\n\
-                content-type: application/json\r\ncontent-length: 2\r\n\r\n{";
-    stream.write_all(head.as_bytes()).unwrap();
-    // It is known when the server has begun to answer.
-    let mut idle = server.connect();
-    idle.write_all(b"GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
-    assert_eq!(Answer::read(&mut BufReader::new(idle)).status, 200);
-    server.terminate();
-    server.wait_for("closed", || {
-        TcpStream::connect(server.address).is_err() && UnixStream::connect(&path).is_err()
-    });
-    let listen = format!("--listen={}", server.address);
-    let next = Server::start(&[&listen, &resp]);
-    assert!(server.has_ended().is_none(), "{}", server.log());
-    stream.write_all(b"}").unwrap();
-    assert_eq!(Answer::read(&mut BufReader::new(stream)).status, 201);
-    assert_eq!(server.wait().code(), Some(0), "{}", server.log());
-    // The socket is the next one's, and stays.
-    assert!(UnixStream::connect(&path).is_ok());
-    assert_eq!(next.get("/livez").status, 200);
-}
+use crate::common::{Answer, Server, command, folder, request};
 
 /// A start that fails each time, as after a wrong option, uses no worker ids up.
 #[test]
@@ -79,62 +21,6 @@ fn a_start_that_fails_leaves_the_worker_ids() {
     }
     let server = Server::start_on(folder, &[]);
     assert_eq!(server.worker(), "2");
-}
-
-#[test]
-fn what_does_not_end_is_cut_off() {
-    let mut server = Server::start(&["--grace=200ms"]);
-    let mut stream = server.connect();
-    stream.write_all(b"PUT /v1/tags/a HTTP/1.1\r\nhost: localhost\r\n").unwrap();
-    let answered = server.get("/livez");
-    assert_eq!(answered.status, 200);
-    server.terminate();
-    assert_eq!(server.wait().code(), Some(0));
-    server.wait_for("told", || server.log().contains("cut off what had not ended in time"));
-}
-
-#[test]
-fn what_was_asked_before_the_end_is_answered() {
-    for _ in 0..5 {
-        let mut server = Server::start(&["--threads=1"]);
-        let ask = |stream: &mut TcpStream| {
-            stream.write_all(b"GET /v1/uids HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
-        };
-        let mut kept: Vec<_> = (0..20).map(|_| BufReader::new(server.connect())).collect();
-        for stream in &mut kept {
-            ask(stream.get_mut());
-            assert_eq!(Answer::read(stream).header("connection"), "");
-        }
-        // It sees all of it at once: connections to accept, requests on all, and the signal.
-        signal(server.id(), "STOP");
-        for stream in &mut kept {
-            ask(stream.get_mut());
-        }
-        let streams: Vec<_> = (0..20)
-            .map(|_| {
-                let mut stream = server.connect();
-                stream.write_all(request("GET", "/v1/uids", &[], "").as_bytes()).unwrap();
-                stream
-            })
-            .collect();
-        server.terminate();
-        signal(server.id(), "CONT");
-        for mut stream in kept.into_iter().chain(streams.into_iter().map(BufReader::new)) {
-            assert_eq!(Answer::read(&mut stream).status, 200);
-        }
-        assert_eq!(server.wait().code(), Some(0));
-    }
-}
-
-#[test]
-fn a_connection_without_a_request_does_not_hold_up_the_end() {
-    let mut server = Server::start(&["--grace=1h", "--threads=1"]);
-    let mut silent = server.connect();
-    // The connection has been accepted when a later one is answered.
-    assert_eq!(server.get("/livez").status, 200);
-    server.terminate();
-    assert_eq!(silent.read(&mut [0]).unwrap(), 0);
-    assert_eq!(server.wait().code(), Some(0));
 }
 
 #[test]
@@ -299,6 +185,7 @@ fn connections_have_a_limit() {
 }
 
 /// Clients that hold connections open leave files for the database.
+#[cfg(unix)] // Windows has no such limit
 #[test]
 fn connections_leave_files_for_the_database() {
     let folder = folder();
@@ -337,6 +224,7 @@ fn connections_leave_files_for_the_database() {
     assert!(!log.contains("cannot") && !log.contains("no further file"), "{log}");
 }
 
+#[cfg(unix)] // Windows has no such limit
 #[test]
 fn too_few_files_are_one_clear_line() {
     let folder = folder();

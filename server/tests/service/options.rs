@@ -1,16 +1,18 @@
 //! Options: on the command line, by variables, in a file.
 
-use std::fs::{self, File};
-use std::os::unix::net::UnixListener;
+use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::common::{FOREVER, GOOD, Server, begins, command, folder};
 
 /// The exit code of `--check`, and what was said.
-fn check(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, String) {
+pub(crate) fn check(
+    folder: &Path,
+    args: &[&str],
+    variables: &[(&str, &str)],
+) -> (Option<i32>, String) {
     let mut command = command(folder);
     command.arg("--check").args(args).envs(variables.iter().copied());
     let done = command.output().unwrap();
@@ -174,7 +176,7 @@ fn bad_options_are_refused_with_what_and_where() {
         (&["--host=ids:80"], "", "a host is a name such as"),
         (&["--config=o.toml"], "host = ['a', 'b c']", "the key \"host\": invalid value 'b c'"),
         (&["--tokens=nowhere.toml"], "", "--tokens: nowhere.toml"),
-        (&["--mask-key=nowhere.key"], "", "--mask-key: nowhere.key: No such file"),
+        (&["--mask-key=nowhere.key"], "", "--mask-key: nowhere.key: "),
         (&["--config=o.toml", "--mask-key=o.toml"], "name = 'x'", "--mask-key: o.toml: line 1: "),
         (&["--admin-token=secret"], "", "--admin-token: the token is shorter than 16"),
         (&["--admin-token="], "", "--admin-token: the token is shorter than 16"),
@@ -303,6 +305,29 @@ fn start(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
 const LEAF: &str = "CREATE TABLE leaf_alloc (biz_tag TEXT PRIMARY KEY, max_id INTEGER, \
     step INTEGER, description TEXT, update_time TEXT)";
 
+/// Whether a check and a start refuse each of these for the same reason: a database, the options
+/// behind it, and a part of what is said. None makes the file `new`.
+pub(crate) fn refused_alike(folder: &Path, new: &str, cases: &[(&str, &[&str], &str)]) {
+    let reason = |text: &str| text.lines().last().unwrap_or_default().to_owned();
+    let mut wrong = Vec::new();
+    for &(db, options, said) in cases {
+        let listen = ["--listen=127.0.0.1:0"];
+        let is_open = !options.iter().any(|option| option.starts_with("--listen"));
+        let args = [if is_open { &listen[..] } else { &[] }, &["--db", db], options].concat();
+        let at_check = check(folder, &args, &[]);
+        assert!(!Path::new(new).exists(), "{args:?}: nothing is made");
+        let at_start = start(folder, &args);
+        let _ = fs::remove_file(new);
+        // The last line is the reason.
+        let is_told = [&at_check, &at_start].iter().all(|(_, text)| text.contains(said));
+        let codes = (at_check.0, at_start.0);
+        if codes != (Some(1), Some(1)) || !is_told || reason(&at_check.1) != reason(&at_start.1) {
+            wrong.push(format!("{options:?} {said}:\n{at_check:?}\n{at_start:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
 /// All that a start refuses with a file, in the words that it has for it: a check says the same.
 #[test]
 fn a_check_refuses_what_a_start_refuses() {
@@ -327,29 +352,21 @@ fn a_check_refuses_what_a_start_refuses() {
     newer.execute_batch("UPDATE uidring_schema SET version = 99").unwrap();
     ended(Server::start(&["--worker-ids=5-5", "--db", &file("full.db")]));
     ended(Server::start(&["--worker-ids=5-9", "--db", &file("five.db")]));
-    ended(Server::start(&["--db", &file("linked.db")]));
-    fs::hard_link(file("linked.db"), file("second.db")).unwrap();
     let lost = rusqlite::Connection::open(file("lost.db")).unwrap();
     lost.execute_batch(include_str!("../../../schema.sql")).unwrap();
     lost.execute_batch("DROP TABLE worker_node").unwrap();
     let twitter = ["--preset=twitter", "--leaf-snowflake"];
     ended(Server::start(&["--preset=seata", "--leaf-snowflake", "--db", &file("beside.db")]));
-    fs::write(file("no-socket"), "").unwrap();
-    let long = format!("unix:{}", file(&"x".repeat(120)));
-    let (in_nowhere, no_socket) =
-        (format!("unix:{}", file("nowhere/s")), format!("unix:{}", file("no-socket")));
     let new = file("new.db");
     // The options behind `--db`, and a part of what is said.
     let cases: &[(&str, &[&str], &str)] = &[
         (&file("nowhere/ids.db"), &[], "nowhere does not exist"),
         (&file("foreign.db"), &[], "it is not a SQLite database"),
         (&file("own"), &[], "it is a directory"),
-        ("/dev/null", &[], "it is not a regular file"),
         (&file("logged.db"), &[], "it has tables of another program"),
         (&file("leaf.db"), &["--uids=false"], "leaf.db"),
         (&file("newer.db"), &[], "version 99"),
         (&file("lost.db"), &[], "lost.db"),
-        (&file("second.db"), &[], "it has a second name"),
         (&file("seata.db"), &["--preset=twitter"], "was first used with the layout"),
         (&file("seata.db"), &["--epoch=2020-01-01"], "was first used with the layout"),
         (&file("five.db"), &[], "first used with the worker ids 5 to 9"),
@@ -371,76 +388,9 @@ fn a_check_refuses_what_a_start_refuses() {
         (&file("seata.db"), &twitter, "was first used with the layout"),
         (&new, &["--listen=203.0.113.1:8080"], "cannot listen on 203.0.113.1:8080"),
         (&new, &["--resp-listen=203.0.113.1:8080"], "cannot listen on 203.0.113.1:8080"),
-        (&new, &["--listen", &in_nowhere], "cannot listen on unix:"),
-        (&new, &["--listen", &no_socket], "a file is there that is no socket"),
-        (&new, &["--resp-listen", &long], "cannot listen on unix:"),
-        (&new, &["--listen=systemd:a", "--resp-listen=systemd:a"], "systemd"),
     ];
-    let reason = |text: &str| text.lines().last().unwrap_or_default().to_owned();
-    let mut wrong = Vec::new();
-    for &(db, options, said) in cases {
-        let listen = ["--listen=127.0.0.1:0"];
-        let is_open = !options.iter().any(|option| option.starts_with("--listen"));
-        let args = [if is_open { &listen[..] } else { &[] }, &["--db", db], options].concat();
-        let at_check = check(prepared.path(), &args, &[]);
-        assert!(!Path::new(&new).exists(), "{args:?}: nothing is made");
-        let at_start = start(prepared.path(), &args);
-        let _ = fs::remove_file(&new);
-        // The last line is the reason.
-        let is_told = [&at_check, &at_start].iter().all(|(_, text)| text.contains(said));
-        let codes = (at_check.0, at_start.0);
-        if codes != (Some(1), Some(1)) || !is_told || reason(&at_check.1) != reason(&at_start.1) {
-            wrong.push(format!("{options:?} {said}:\n{at_check:?}\n{at_start:?}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
-    assert_eq!(cases.len(), 33, "they are counted");
-}
-
-/// Too few open files, which a shell sets.
-#[test]
-#[cfg(target_os = "linux")]
-fn a_check_refuses_too_few_open_files_as_a_start_does() {
-    let folder = folder();
-    let ended = |check: &str| {
-        let program = env!("CARGO_BIN_EXE_uidring-server");
-        let line = format!("ulimit -n 40; exec {program} --listen 127.0.0.1:0 {check}");
-        let mut shell = Command::new("/bin/sh");
-        shell.env_clear().env("UIDRING_SERVER_DB", folder.path().join("ids.db"));
-        let done = shell.args(["-c", &line]).output().unwrap();
-        (done.status.code(), String::from_utf8(done.stderr).unwrap())
-    };
-    let (check, start) = (ended("--check"), ended(""));
-    assert!(
-        check.0 == Some(1) && check.1.contains("allows this process 40 open files"),
-        "{check:?}"
-    );
-    assert_eq!(check, start);
-}
-
-/// A check beside the service that is to be started anew.
-#[test]
-fn a_check_says_where_a_program_listens_already() {
-    let folder = folder();
-    let socket = format!("unix:{}", folder.path().join("resp.sock").display());
-    let server = Server::start_on(folder, &["--resp-listen", &socket]);
-    let listen = format!("--listen={}", server.address);
-    let args = [&*listen, "--resp-listen", &socket];
-    let (code, text) = check(server.folder(), &args, &[]);
-    let in_use = |place: &str| {
-        format!("a program listens on {place} now: a start has to wait until it has ended\n")
-    };
-    let expected = GOOD.to_owned() + &in_use(&server.address.to_string()) + &in_use(&socket);
-    assert_eq!((code, text), (Some(0), expected));
-    let folder = server.stop();
-    // A socket that nobody listens on is replaced at a start, and stays at a check.
-    drop(UnixListener::bind(folder.path().join("resp.sock")).unwrap());
-    let (code, text) = check(folder.path(), &args, &[]);
-    assert_eq!((code, text), (Some(0), GOOD.to_owned()));
-    assert!(folder.path().join("resp.sock").exists());
-    let (code, text) = check(folder.path(), &["--listen=systemd:http"], &[]);
-    let handed = "systemd has to hand over systemd:http at the start\n";
-    assert_eq!((code, text), (Some(0), GOOD.to_owned() + handed));
+    refused_alike(prepared.path(), &new, cases);
+    assert_eq!(cases.len(), 27, "they are counted");
 }
 
 /// Options that are refused: the arguments, the file, and a part of what is said.
@@ -496,29 +446,6 @@ fn the_help_fits_80_columns_and_names_each_variable() {
             let has_none = ["check", "generate", "help", "version"].contains(&option);
             assert!(has_none || text.contains(&variable), "{variable}");
         }
-    }
-}
-
-#[test]
-#[cfg(target_os = "linux")]
-fn what_cannot_be_written_is_an_error_of_generate() {
-    let folder = folder();
-    for what in ["config", "man", "bash", "fish", "zsh"] {
-        let generate = |stdout: Stdio| {
-            let mut command = command(folder.path());
-            command.arg(format!("--generate={what}")).stdout(stdout).output().unwrap()
-        };
-        let full = File::options().write(true).open("/dev/full").unwrap();
-        let done = generate(full.into());
-        let stderr = String::from_utf8(done.stderr).unwrap();
-        assert_eq!(done.status.code(), Some(1), "{what}: {stderr}");
-        assert!(stderr.starts_with("uidring-server: cannot write to stdout: No space"), "{stderr}");
-        // A reader that has seen enough is no error.
-        let (reader, writer) = std::io::pipe().unwrap();
-        drop(reader);
-        let done = generate(writer.into());
-        assert_eq!((done.status.code(), done.stderr), (Some(0), Vec::new()), "{what}");
-        assert_eq!(generate(Stdio::piped()).status.code(), Some(0), "{what}");
     }
 }
 

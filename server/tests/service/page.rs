@@ -115,8 +115,11 @@ fn the_status_says_what_the_page_shows() {
     assert_eq!(status["given"]["numbers"], 14);
     assert_eq!(status["max_connections"], 300);
     assert!(status["connections"].as_u64().is_some_and(|open| open > 0), "{status}");
-    let host = Command::new("uname").arg("-n").output().unwrap();
-    assert_eq!(status["name"], String::from_utf8(host.stdout).unwrap().trim_end());
+    let mut host = Command::new(if cfg!(windows) { "hostname" } else { "uname" });
+    host.args(if cfg!(windows) { None } else { Some("-n") });
+    let host = String::from_utf8(host.output().unwrap().stdout).unwrap();
+    // Windows' own program has it in capitals.
+    assert!(status["name"].as_str().unwrap().eq_ignore_ascii_case(host.trim_end()), "{status}");
     let tag = &status["tags"][1];
     assert_eq!((&tag["tag"], &tag["taken"]), (&"tag-0001".into(), &7.into()));
     assert_eq!(tag["problem"], serde_json::Value::Null);

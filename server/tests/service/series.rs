@@ -184,6 +184,7 @@ fn many_clients_get_different_numbers() {
     assert_eq!(all.len(), 4 * 10 * 71);
 }
 
+#[cfg(unix)] // only a console asks for a clean end on Windows
 #[test]
 fn what_is_left_of_a_series_is_given_back_at_the_end() {
     let server = Server::start(&[]);

@@ -6,6 +6,7 @@ use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::Path;
 use std::thread;
 
+use super::tinyid::{TABLES, TOKEN};
 use crate::common::resp::Client;
 use crate::common::{Answer, FOREVER, Server, folder, request, signal};
 
@@ -213,4 +214,25 @@ fn a_socket_that_is_not_handed_over_is_one_clear_line() {
     let expected = "uidring-server: cannot listen on systemd:http: systemd hands over no sockets; \
                     start the unit whose name ends with .socket\n";
     assert_eq!(said, expected);
+}
+
+#[test]
+fn a_token_of_the_table_is_known_to_whoever_asks_during_the_start() {
+    let server = Server::start(&[]);
+    let file = rusqlite::Connection::open(server.file()).unwrap();
+    let folder = server.stop();
+    file.execute_batch(TABLES).unwrap();
+    file.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let mut early = Client(BufReader::new(stream));
+    early.send(format!("PING\r\nAUTH {TOKEN}\r\nINCR test\r\n"));
+    let asks = thread::spawn(move || {
+        let pong = early.read();
+        drop(file);
+        [pong, early.read(), early.read()]
+    });
+    let options = ["--table=tinyid", "--resp-listen=systemd:resp"];
+    let server = Server::launch_with_socket(listener, "resp", folder, &options);
+    assert_eq!(asks.join().unwrap(), ["+PONG", "+OK", ":2"], "{}", server.log());
 }

@@ -1,13 +1,10 @@
 //! tinyid's paths: byte by byte what its server answers, and what its client sends.
 
 use std::io::{BufReader, Write};
-use std::net::{TcpListener, TcpStream};
-use std::thread;
 
-use crate::common::resp::Client;
 use crate::common::{Answer, Server};
 
-const TABLES: &str = "
+pub(crate) const TABLES: &str = "
     CREATE TABLE tiny_id_info (
         id INTEGER PRIMARY KEY AUTOINCREMENT, biz_type VARCHAR(63) NOT NULL UNIQUE,
         begin_id BIGINT NOT NULL DEFAULT 0, max_id BIGINT NOT NULL DEFAULT 0, step INT DEFAULT 0,
@@ -26,7 +23,7 @@ const TABLES: &str = "
                ('0f673adf80504e2eaa552f5d791b644c', 'test_odd'),
                ('0f673adf80504e2eaa552f5d791b644c', 'gone'),
                ('another', 'test_odd'), ('starred', '*'), ('starred', 'test*');";
-const TOKEN: &str = "0f673adf80504e2eaa552f5d791b644c";
+pub(crate) const TOKEN: &str = "0f673adf80504e2eaa552f5d791b644c";
 
 /// A server on tinyid's tables with the rows of its sample.
 fn tinyid() -> Server {
@@ -44,27 +41,6 @@ fn tinyid_with(options: &[&str]) -> Server {
 
 fn ask(server: &Server, path: &str, query: &str) -> Answer {
     server.get(&format!("/tinyid/id/{path}?{query}&token={TOKEN}"))
-}
-
-#[test]
-fn a_token_of_the_table_is_known_to_whoever_asks_during_the_start() {
-    let server = Server::start(&[]);
-    let file = rusqlite::Connection::open(server.file()).unwrap();
-    let folder = server.stop();
-    file.execute_batch(TABLES).unwrap();
-    file.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-    let mut early = Client(BufReader::new(stream));
-    early.send(format!("PING\r\nAUTH {TOKEN}\r\nINCR test\r\n"));
-    let asks = thread::spawn(move || {
-        let pong = early.read();
-        drop(file);
-        [pong, early.read(), early.read()]
-    });
-    let options = ["--table=tinyid", "--resp-listen=systemd:resp"];
-    let server = Server::launch_with_socket(listener, "resp", folder, &options);
-    assert_eq!(asks.join().unwrap(), ["+PONG", "+OK", ":2"], "{}", server.log());
 }
 
 #[test]
