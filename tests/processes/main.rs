@@ -18,6 +18,8 @@ mod faketime;
 #[cfg(unix)]
 mod fork;
 mod installed;
+#[cfg(feature = "sqlite")]
+mod kill_storm;
 #[cfg(all(feature = "tracing", target_os = "linux"))]
 mod no_threads;
 #[cfg(feature = "sqlite")]

@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{self, Child, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -56,7 +55,7 @@ fn child_starts() {
 }
 
 /// The tests take turns: each has processes enough for any machine.
-static TURN: Mutex<()> = Mutex::new(());
+pub(crate) static TURN: Mutex<()> = Mutex::new(());
 
 #[test]
 fn up_to_a_thousand_processes_get_as_many_worker_ids() {
@@ -186,27 +185,14 @@ impl Victim {
     }
 }
 
-/// Numbers that are random enough, from a seed that is printed: xorshift64*.
-struct Random(u64);
-
-impl Random {
-    fn new() -> Random {
-        let seed = match env::var("UIDRING_TEST_SEED") {
-            // 0 would stay 0 for ever.
-            Ok(seed) => seed.parse::<u64>().expect("UIDRING_TEST_SEED is a number").max(1),
-            Err(_) => RandomState::new().hash_one(process::id()) | 1,
-        };
-        println!("UIDRING_TEST_SEED={seed}");
-        Random(seed)
-    }
-
-    fn up_to(&mut self, longest: Duration) -> Duration {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        let fraction = u32::try_from(self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32).unwrap();
-        longest.mul_f64(f64::from(fraction) / f64::from(u32::MAX))
-    }
+/// What a storm is repeated by. It is printed.
+pub(crate) fn seed() -> u64 {
+    let seed = match env::var("UIDRING_TEST_SEED") {
+        Ok(seed) => seed.parse().expect("UIDRING_TEST_SEED is a number"),
+        Err(_) => fastrand::u64(..),
+    };
+    println!("UIDRING_TEST_SEED={seed}");
+    seed
 }
 
 #[test]
@@ -216,7 +202,7 @@ fn killed_at_any_instant_and_no_uid_twice() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let dir = tempfile::tempdir().unwrap();
     let registry = dir.path().join("uidring.db");
-    let mut random = Random::new();
+    let mut rng = fastrand::Rng::with_seed(seed());
     // How long a process takes to its first UIDs: learned, as machines differ. Kills fall into one
     // and a half of it after the start: into all that a start does, and somewhat after. One process
     // in four lives till it has written something.
@@ -224,7 +210,7 @@ fn killed_at_any_instant_and_no_uid_twice() {
     let (mut all, mut workers, mut silent, mut journals) = (Vec::new(), BTreeMap::new(), 0, 0);
     for round in 0..rounds {
         let start = |process| {
-            let dies_after = random.up_to(to_first.mul_f64(1.5));
+            let dies_after = to_first.mul_f64(1.5 * rng.f64());
             let output = dir.path().join(format!("{round}-{process}"));
             Victim::start(&registry, output, dies_after, process == round % PROCESSES)
         };
