@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
+use super::other_clients::translated;
 use crate::backend::address::ON_NETWORK;
 use crate::backend::address::redaction::without_password;
 
@@ -128,7 +129,9 @@ fn part(address: &OsStr, start: usize, end: usize) -> Option<&OsStr> {
 /// ```
 #[must_use]
 pub fn path_of(address: impl AsRef<OsStr>) -> Option<PathBuf> {
-    match Address::parse(address.as_ref()) {
+    let address = address.as_ref();
+    let translated = translated(address).ok()?;
+    match Address::parse(translated.as_deref().unwrap_or(address)) {
         Address::File(path) => Some(path),
         // Opened, it is refused.
         Address::Empty => Some(PathBuf::new()),

@@ -40,6 +40,20 @@ pub enum StoreError {
         /// How such a store is written here.
         written: &'static str,
     },
+    /// The address is one of another client that is read here, but for one of its parameters.
+    OtherParameter {
+        /// What it begins with, such as `jdbc:mysql`.
+        begin: String,
+        /// The name of the parameter.
+        parameter: String,
+        /// How such a store is written here.
+        written: &'static str,
+    },
+    /// A user and a password are given apart from the address, and do not fit it.
+    Login {
+        /// Why.
+        problem: &'static str,
+    },
     /// It begins with `sqlite:///`, after which some programs read a relative path and others an
     /// absolute one.
     TwoReadings {
@@ -103,6 +117,13 @@ impl fmt::Display for StoreError {
                  or an address such as {written}, without the parameters that are meant for that \
                  client"
             ),
+            StoreError::OtherParameter { begin, parameter, written } => write!(
+                f,
+                "an address that begins with {begin}: is read where each of its parameters is \
+                 known, and {parameter} is not, or not with this value; leave it out, or write the \
+                 address as {written}"
+            ),
+            StoreError::Login { problem } => f.write_str(problem),
             StoreError::TwoReadings { path } => write!(
                 f,
                 "sqlite:///{path} is {path} in the folder of the process to some programs, such as \

@@ -27,6 +27,10 @@
 //! | `zookeeper://…`, `zookeepers://…` with TLS | `zookeeper` | yes, also Leaf's | own keys |
 //! | `redis://…`, `rediss://…` with TLS | `redis` | yes | own keys, CosId's |
 //!
+//! Addresses of JDBC, and `mariadb://…`, are read as these: `jdbc:postgresql://db.example.com/ids`,
+//! and those of `jdbc:mysql:`, `jdbc:mariadb:` and `jdbc:sqlite:`. Parameters that are about the
+//! driver's own connections have no effect, and one that is not known is refused by its name.
+//!
 //! A file on a network file system is refused, as the locks there need not keep programs of several
 //! machines apart. Where one machine alone has it open, or the locks are known to hold,
 //! `sqlite:/mnt/ids/uidring.db?network_file_system=yes` takes it.
@@ -62,6 +66,7 @@ mod kind;
 #[cfg(feature = "_store")]
 mod open_errors;
 mod options;
+mod other_clients;
 pub mod redis;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod sql_server;
@@ -76,6 +81,7 @@ pub use address::path_of;
 pub use error::StoreError;
 pub use handles::{StoreRegistry, StoreSegments};
 pub use options::{RegistryOptions, Table};
+pub use other_clients::with_login;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -233,6 +239,8 @@ impl Store {
     /// How the kind of store that has this address is opened, its first scheme, and what it is
     /// opened with.
     fn kind_of(address: &OsStr) -> Result<(Open, &'static str, OsString), StoreError> {
+        let translated = other_clients::translated(address)?;
+        let address = translated.as_deref().unwrap_or(address);
         let schemes = || KINDS.iter().flat_map(|kind| kind.schemes).copied().collect();
         let shown;
         let (kind, location) = match Address::parse(address) {

@@ -216,12 +216,19 @@ mod sqlite {
     fn what_is_no_file_is_told() {
         assert!(refused("").starts_with("the address of the store is empty: give the path of"));
         assert!(refused("sqlite:").starts_with("the address of the store is empty"));
-        let jdbc = refused("jdbc:mysql://db/ids?user=me&password=secret");
+        let jdbc = refused("jdbc:mysql:replication://db/ids?user=me&password=secret");
         assert_eq!(
             jdbc,
             "an address that begins with jdbc:mysql: is one of another client; a store is a file, \
              or an address such as mysql://user:password@host/database, without the parameters \
              that are meant for that client"
+        );
+        let unknown = refused("jdbc:mysql://db/ids?keyStore=secret&user=me");
+        assert_eq!(
+            unknown,
+            "an address that begins with jdbc:mysql: is read where each of its parameters is \
+             known, and keyStore is not, or not with this value; leave it out, or write the \
+             address as mysql://user:password@host/database"
         );
         assert!(refused(":memory:").contains("a store in memory forgets what it gave"));
         assert!(refused("sqlite::memory:").contains("a store in memory forgets what it gave"));

@@ -56,7 +56,7 @@ fn a_text_that_is_no_path_makes_no_file() {
         "oracle://me:hunter2@db/ids",
         "mysql:/me:hunter2@db/ids",
         "file:uidring.db",
-        "jdbc:mysql://db/ids?password=hunter2",
+        "jdbc:mysql:replication://db/ids?password=hunter2",
     ] {
         for args in [&["take", "--db", db][..], &["workers", "--db", db]] {
             let complaint = stderr(folder.path(), args, 1);

@@ -30,7 +30,7 @@ fuzz_target!(|data: &[u8]| {
     }
     // Whatever it is, it is a file or something that is named without parameters.
     match path_of(&text) {
-        Some(path) => assert!(text.ends_with(&*path.to_string_lossy())),
+        Some(path) => assert!(text.contains(&*path.to_string_lossy())),
         None => look(&text),
     }
     let shown = without_password(&text);
@@ -39,8 +39,17 @@ fuzz_target!(|data: &[u8]| {
 
 /// An address with a password where one may be.
 fn with_password(input: &mut Unstructured<'_>) -> Result<String> {
-    let scheme =
-        *input.choose(&["postgres", "postgresql", "mysql", "etcd", "c", "postgre_sql9"])?;
+    let scheme = *input.choose(&[
+        "postgres",
+        "postgresql",
+        "mysql",
+        "etcd",
+        "c",
+        "postgre_sql9",
+        "jdbc:postgresql",
+        "jdbc:mysql",
+        "mariadb",
+    ])?;
     let form = input.int_in_range(0..=4)?;
     let secret = if input.ratio(1, 4)? { ESCAPED } else { SECRET };
     let cut = usize::from(input.arbitrary::<u8>()?);
@@ -95,5 +104,8 @@ fn hides(address: &str, shown: &str) {
 
 /// Whether a file would be read, that of a certificate.
 fn names_a_file(address: &str) -> bool {
-    ["sslrootcert", "sslcert", "sslkey", "ssl-", "ssl_"].iter().any(|name| address.contains(name))
+    let address = address.to_ascii_lowercase();
+    ["sslrootcert", "sslcert", "sslkey", "ssl-", "ssl_", "passfile"]
+        .iter()
+        .any(|name| address.contains(name))
 }
