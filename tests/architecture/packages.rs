@@ -33,8 +33,8 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
         root: "bindings/core/src",
         folder: "",
         modules: &[
-            "module", "error", "events", "source", "options", "status", "files", "store",
-            "numbers", "counting", "series", "uids", "past", "lend", "masked", "lib",
+            "module", "error", "events", "source", "options", "watched", "status", "files",
+            "store", "numbers", "counting", "series", "uids", "past", "lend", "masked", "lib",
         ],
     },
     ModuleOrder {

@@ -16,7 +16,7 @@
  * timeout. Those of segments and of series: max_wait, ahead, refresh, max_in_memory, loads,
  * shutdown_deadline, timeout; of segments also table. Those of a new tag: first, step, max_step,
  * description. Those of a new series: time_zone, gapless, restart, fiscal_year_from, step, first.
- * What each does:
+ * Those of each store also user and password. What each does:
  * https://github.com/uidring/uidring/blob/main/bindings/README.md#options
  *
  * Made by cbindgen from the sources: change them, and not this file.

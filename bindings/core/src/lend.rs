@@ -39,7 +39,7 @@ impl LentId {
         on_loss: impl Fn(&Loss) + Send + Sync + 'static,
     ) -> Result<LentId, Error> {
         let options: LoanOptions = options::parse(options)?;
-        let (store, file) = open_store(address, options.timeout)?;
+        let (store, file) = open_store(address, &options.login, options.timeout)?;
         let wanted = options.loan.options().on_loss(on_loss);
         let worker = store.worker_pool(pool, bits)?.lend(wanted)?;
         Ok(LentId { worker: Arc::new(ArcSwapOption::from_pointee(worker)), file })

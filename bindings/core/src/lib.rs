@@ -20,6 +20,7 @@ mod source;
 mod status;
 mod store;
 mod uids;
+mod watched;
 
 pub use counting::{AskError, Asking, Counting, Places, Reading, Rows, Statement, Step};
 pub use error::{Error, Kind, guarded};
@@ -31,6 +32,7 @@ pub use options::{OptionList, option_example, options_of};
 pub use past::PastUids;
 pub use series::{OneSeries, PeriodText, ReadNumber, SeriesStore, dialect};
 pub use source::{Claimed, Source};
+pub use status::flat;
 pub use store::{Close, Open};
 pub use uidring::series::{Dialect, Period, SeriesNumber, SqlValue};
 pub use uidring_args::without_passwords;

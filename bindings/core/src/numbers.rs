@@ -20,6 +20,8 @@ pub struct Numbers {
     /// those that were claimed would come on top.
     may_claim: bool,
     file: OpenFile,
+    /// The name of the store, without a password.
+    store: Arc<str>,
 }
 
 /// The numbers of one tag.
@@ -29,6 +31,7 @@ pub struct TagNumbers {
     may_claim: bool,
     /// Numbers may outlive what they are of.
     _file: OpenFile,
+    store: Arc<str>,
     /// What the language has claimed last.
     claimed: Arc<Mutex<Option<ClaimedNumbers>>>,
 }
@@ -37,11 +40,12 @@ impl Open for Numbers {
     fn open(address: &str, options: &[(&str, &str)]) -> Result<Numbers, Error> {
         let options: SegmentOptions = options::parse(options)?;
         let loading = &options.loading;
-        let (store, file) = open_store(address, Some(loading.timeout))?;
+        let (store, file) = open_store(address, &options.login, Some(loading.timeout))?;
         let source = store.segments_in(options.table.into())?;
         let segments = builder(loading).source(source).build()?;
         let may_claim = loading.max_in_memory.is_none();
-        Ok(Numbers { segments, table: options.table, may_claim, file })
+        let store = store.to_string().into();
+        Ok(Numbers { segments, table: options.table, may_claim, file, store })
     }
 }
 
@@ -77,6 +81,7 @@ impl Numbers {
             numbers,
             may_claim: self.may_claim,
             _file: self.file.clone(),
+            store: Arc::clone(&self.store),
             claimed: Arc::default(),
         }
     }
@@ -149,7 +154,7 @@ impl Source for TagNumbers {
     }
 
     fn status(&self) -> String {
-        status::tag(self.numbers.tag(), &self.numbers.status())
+        status::tag(self.numbers.tag(), &self.store, &self.numbers.status())
     }
 }
 

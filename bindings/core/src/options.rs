@@ -3,6 +3,7 @@
 //! The tool `uidring` and the bindings read options with the same parsers. Here an option is called
 //! `max_lead`, as the method of the library is, and not `--max-lead`.
 
+use std::fmt;
 use std::time::Duration;
 
 use clap::builder::StyledStr;
@@ -12,6 +13,7 @@ use uidring_args::{
     GeneratorArgs, LayoutArgs, LoanArgs, SeriesArgs, Table, TagArgs, find_spelling, length,
     quantity, some_length, with_causes, without_passwords,
 };
+use zeroize::Zeroizing;
 
 use crate::error::Error;
 
@@ -24,6 +26,9 @@ pub(crate) struct UidOptions {
 
     #[command(flatten)]
     pub(crate) layout: LayoutArgs,
+
+    #[command(flatten)]
+    pub(crate) login: LoginOptions,
 
     /// With a worker id of your own: the file that keeps up to which time it was used, so that a
     /// restart goes on after that
@@ -57,6 +62,9 @@ pub(crate) struct SegmentOptions {
 
     #[command(flatten)]
     pub(crate) loading: LoadOptions,
+
+    #[command(flatten)]
+    pub(crate) login: LoginOptions,
 }
 
 /// The options of the series of a store.
@@ -65,6 +73,37 @@ pub(crate) struct SegmentOptions {
 pub(crate) struct SeriesOptions {
     #[command(flatten)]
     pub(crate) loading: LoadOptions,
+
+    #[command(flatten)]
+    pub(crate) login: LoginOptions,
+}
+
+/// Who asks the server, where the address does not say it.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct LoginOptions {
+    /// The user of the server, if the address does not name it
+    #[arg(long, value_name = "USER")]
+    pub(crate) user: Option<String>,
+
+    /// The password, if it is not in the address. It may have any characters
+    #[arg(long, value_name = "PASSWORD")]
+    pub(crate) password: Option<Secret>,
+}
+
+/// A text that is not shown.
+#[derive(Clone)]
+pub(crate) struct Secret(pub(crate) Zeroizing<String>);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Secret {
+        Secret(Zeroizing::new(text.to_owned()))
+    }
 }
 
 /// How numbers are loaded.
@@ -122,6 +161,9 @@ pub(crate) struct NewSeries {
 pub(crate) struct LoanOptions {
     #[command(flatten)]
     pub(crate) loan: LoanArgs,
+
+    #[command(flatten)]
+    pub(crate) login: LoginOptions,
 
     /// How long one call to the store may take [default: 5s]
     #[arg(long, value_name = "LENGTH", value_parser = some_length)]

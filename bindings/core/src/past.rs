@@ -11,6 +11,7 @@ use crate::options::{self, UidOptions};
 use crate::status;
 use crate::store::{Close, Open, OpenFile};
 use crate::uids::{Parts, builder_on, layout_text, parts_of};
+use crate::watched::Answers;
 
 /// A generator of ids of times that were. Clones are cheap, and each is a handle of the same.
 ///
@@ -21,6 +22,7 @@ pub struct PastUids {
     state: Arc<ArcSwap<State>>,
     layout: Layout,
     file: OpenFile,
+    answers: Answers,
 }
 
 #[derive(Debug)]
@@ -40,10 +42,11 @@ impl Open for PastUids {
                  is lent again and again: leave out the option lease",
             ));
         }
-        let (builder, file) = builder_on(address, &options)?;
+        let (builder, file, answers) = builder_on(address, &options)?;
         let past = builder.build_past()?;
         let layout = *past.layout();
-        Ok(PastUids { state: Arc::new(ArcSwap::from_pointee(State::Open(past))), layout, file })
+        let state = Arc::new(ArcSwap::from_pointee(State::Open(past)));
+        Ok(PastUids { state, layout, file, answers })
     }
 }
 
@@ -118,7 +121,7 @@ impl PastUids {
             }
             State::Closed(status) => (status.clone(), Some(Error::from(TakeError::ShutDown))),
         };
-        status::past(&status, obstacle.as_ref(), &self.layout())
+        status::past(&status, obstacle.as_ref(), &self.answers, &self.layout())
     }
 
     /// Calls `call` with the generator, unless it was closed.

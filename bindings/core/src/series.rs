@@ -10,8 +10,7 @@ use uidring::series::{
     Date, Dialect, GaplessGenerator, GaplessSeries, Parsed, Period, Series, SeriesDefinition,
     SeriesError, SeriesGenerator, SeriesNumber,
 };
-use uidring::store::path_of;
-use uidring_args::{present_definition, with_causes, without_passwords};
+use uidring_args::{present_definition, with_causes};
 
 use crate::counting::{Counting, Reading, Transaction};
 use crate::error::{Error, Kind};
@@ -37,7 +36,13 @@ pub struct SeriesStore {
 #[derive(Clone, Debug)]
 enum Place {
     /// In a store that is open.
-    Opened { series: Series, address: Box<str>, file: OpenFile },
+    Opened {
+        series: Series,
+        /// The name of the store: its address without a password, or the path of its file.
+        store: Box<str>,
+        is_file: bool,
+        file: OpenFile,
+    },
     /// Where the program's transactions are. No store is open.
     Transactions(GaplessSeries),
 }
@@ -109,7 +114,7 @@ impl Open for SeriesStore {
     fn open(address: &str, options: &[(&str, &str)]) -> Result<SeriesStore, Error> {
         let options: SeriesOptions = options::parse(options)?;
         let loading = &options.loading;
-        let (store, file) = open_store(address, Some(loading.timeout))?;
+        let (store, file) = open_store(address, &options.login, Some(loading.timeout))?;
         let builder = Series::builder()
             .store(&store)
             .max_wait(loading.max_wait)
@@ -117,7 +122,9 @@ impl Open for SeriesStore {
             .refresh(loading.refresh)
             .loads(loading.loads)
             .shutdown_deadline(loading.shutdown_deadline);
-        let place = Place::Opened { series: builder.build()?, address: address.into(), file };
+        let series = builder.build()?;
+        let (is_file, store) = (store.file().is_some(), store.to_string().into());
+        let place = Place::Opened { series, store, is_file, file };
         Ok(SeriesStore { place, used: Arc::default() })
     }
 }
@@ -228,8 +235,8 @@ impl SeriesStore {
     ) -> Result<Counting, Error> {
         let (date, transaction) = (date.map(day).transpose()?, Transaction { dialect, has_begun });
         match &self.place {
-            Place::Opened { address, .. } => {
-                check_dialect(address, dialect)?;
+            Place::Opened { store, is_file, .. } => {
+                check_dialect(store, *is_file, dialect)?;
                 Ok(Counting::of_opened(self.get(name, scope)?, date, transaction))
             }
             Place::Transactions(series) => {
@@ -330,7 +337,11 @@ impl SeriesStore {
     /// The store has no such series, or cannot be used.
     pub fn status(&self, name: &str, scope: Option<&str>) -> Result<String, Error> {
         let series = self.get(name, scope)?;
-        Ok(status::series(name, scope, &series.status()))
+        let store = match &self.place {
+            Place::Opened { store, .. } => Some(&**store),
+            Place::Transactions(_) => None,
+        };
+        Ok(status::series(name, scope, store, &series.status()))
     }
 
     /// The series in the store that is open. `what` needs one.
@@ -424,21 +435,20 @@ pub fn dialect(name: &str) -> Result<Dialect, Error> {
     }
 }
 
-/// Fails where the series at `address` are in another kind of database, or in a file that the
-/// program must not open beside the library.
-fn check_dialect(address: &str, dialect: Dialect) -> Result<(), Error> {
-    let shown = without_passwords(address);
-    if path_of(address).is_some() {
+/// Fails where the series of `store` are in another kind of database, or in a file that the program
+/// must not open beside the library.
+fn check_dialect(store: &str, is_file: bool, dialect: Dialect) -> Result<(), Error> {
+    if is_file {
         if dialect == Dialect::Sqlite {
-            return Err(files::two_copies(&shown));
+            return Err(files::two_copies(store));
         }
-    } else if address.starts_with("postgres") == (dialect == Dialect::Postgres)
-        && address.starts_with("mysql") == (dialect == Dialect::MySql)
+    } else if store.starts_with("postgres") == (dialect == Dialect::Postgres)
+        && store.starts_with("mysql") == (dialect == Dialect::MySql)
     {
         return Ok(());
     }
     let message = format!(
-        "the transaction is in a database of {dialect:?}, and the series are those of {shown}: \
+        "the transaction is in a database of {dialect:?}, and the series are those of {store}: \
          make the transaction there, or keep the series in the database of the documents"
     );
     Err(Error { kind: Kind::Refused, message })

@@ -4,10 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
+use uidring::store::with_login;
 use uidring::{Audience, Store};
+use zeroize::Zeroizing;
 
 use crate::error::Error;
 use crate::files::OurFile;
+use crate::options::{LoginOptions, Secret};
 
 /// What a program opens by the address of a store.
 pub trait Open: Send + Sync + Sized + 'static {
@@ -33,11 +36,14 @@ pub trait Close: Send + Sync + 'static {
 /// The store at `address`, and what says that its file is open, until it is closed.
 pub(crate) fn open_store(
     address: &str,
+    login: &LoginOptions,
     timeout: Option<Duration>,
 ) -> Result<(Store, OpenFile), Error> {
     // What errors say of options is then said as a binding has them.
     Audience::Binding.set();
-    let store = Store::open(address)?;
+    let password = login.password.as_ref().map(|Secret(password)| password.as_str());
+    let address = Zeroizing::new(with_login(address, login.user.as_deref(), password)?);
+    let store = Store::open(&*address)?;
     let file = store.file().map(OurFile::open).transpose()?;
     let store = match timeout {
         Some(timeout) => store.with_timeout(timeout),

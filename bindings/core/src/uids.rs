@@ -14,10 +14,11 @@ use uidring::{
 use uidring_args::{check_build, with_causes, with_registry};
 
 use crate::error::Error;
-use crate::options::{self, UidOptions};
+use crate::options::{self, LoginOptions, UidOptions};
 use crate::source::{Claimed, Source, fill, tried};
 use crate::status;
 use crate::store::{Close, Open, OpenFile, open_store};
+use crate::watched::{Answers, Watched};
 
 /// A generator of time-ordered ids. Clones are cheap, and each is a handle of the same.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub struct Uids {
     generator: UidGenerator,
     is_closed: Arc<AtomicBool>,
     file: OpenFile,
+    /// Those of the store, if there is one.
+    answers: Answers,
 }
 
 /// What a UID holds.
@@ -40,8 +43,8 @@ pub struct Parts {
 
 impl Open for Uids {
     fn open(address: &str, options: &[(&str, &str)]) -> Result<Uids, Error> {
-        let (builder, file) = builder_on(address, &options::parse(options)?)?;
-        Ok(Uids { file, ..Uids::of(builder.build()?) })
+        let (builder, file, answers) = builder_on(address, &options::parse(options)?)?;
+        Ok(Uids { file, answers, ..Uids::of(builder.build()?) })
     }
 }
 
@@ -96,7 +99,7 @@ impl Source for Uids {
     }
 
     fn status(&self) -> String {
-        status::uids(&self.generator.status(), &self.layout())
+        status::uids(&self.generator.status(), &self.answers, &self.layout())
     }
 }
 
@@ -108,10 +111,12 @@ impl Uids {
     /// The options are wrong, or the state file cannot be used.
     pub fn fixed(worker: u64, options: &[(&str, &str)]) -> Result<Uids, Error> {
         let options: UidOptions = options::parse(options)?;
-        if options.generator.wants_registry() || options.timeout.is_some() {
+        let LoginOptions { user, password } = &options.login;
+        let wants_store = user.is_some() || password.is_some() || options.timeout.is_some();
+        if options.generator.wants_registry() || wants_store {
             return Err(Error::argument(
-                "lease, partition, worker_ids, uid_generator and timeout are about a store: open \
-                 one, or leave them out",
+                "lease, partition, worker_ids, uid_generator, user, password and timeout are about \
+                 a store: open one, or leave them out",
             ));
         }
         Audience::Binding.set();
@@ -131,7 +136,12 @@ impl Uids {
     }
 
     fn of(generator: UidGenerator) -> Uids {
-        Uids { generator, is_closed: Arc::default(), file: OpenFile::default() }
+        Uids {
+            generator,
+            is_closed: Arc::default(),
+            file: OpenFile::default(),
+            answers: Answers::default(),
+        }
     }
 
     /// Decodes a UID of this generator's layout.
@@ -215,11 +225,12 @@ fn asked_layout(options: &UidOptions) -> Result<Option<Layout>, Error> {
     options.layout.requested().map_err(|error| Error::argument(with_causes(&error)))
 }
 
-/// What builds a generator on the store at `address`, with the file that is open for it.
+/// What builds a generator on the store at `address`, with the file that is open for it, and what
+/// the store has answered.
 pub(crate) fn builder_on(
     address: &str,
     options: &UidOptions,
-) -> Result<(Builder, OpenFile), Error> {
+) -> Result<(Builder, OpenFile, Answers), Error> {
     if options.state.is_some() {
         return Err(Error::argument(
             "the option state is for a worker id of your own: leave it out, because a store keeps \
@@ -229,13 +240,14 @@ pub(crate) fn builder_on(
     let asked = asked_layout(options)?;
     let asked_well = options.generator.check_requested(asked);
     asked_well.map_err(|problem| Error::argument(options::about_uid_options(problem)))?;
-    let (store, file) = open_store(address, options.timeout)?;
+    let (store, file) = open_store(address, &options.login, options.timeout)?;
     // Before a file is made for it.
     if asked.is_some() || store.file().is_some_and(|file| !file.exists()) {
         check_build(builder(options), asked.unwrap_or_default())?;
     }
     let registry = store.registry_with((&options.generator.registry_config()).into())?;
-    Ok((with_registry(builder(options), registry, asked), file))
+    let (registry, answers) = Watched::new(registry);
+    Ok((with_registry(builder(options), registry, asked), file, answers))
 }
 
 fn builder(options: &UidOptions) -> Builder {
@@ -282,17 +294,33 @@ mod tests {
         let status = uids.status();
         assert_eq!(field(&status, "state"), "failing", "{status}");
         assert_eq!(field(&status, "obstacle"), error.message, "{status}");
+        let store = field(&status, "store");
+        assert_eq!((&store["name"], &store["reachable"]), (&file.to_str().into(), &false.into()));
+        assert!(store["error"].as_str().unwrap().contains("there is no such file"), "{status}");
+        assert!(store["since"].as_str() <= store["asked_at"].as_str(), "{status}");
         assert_eq!((uids.ended(), uids.worker_id().unwrap()), (None, 1));
         std::fs::rename(&away, &file).unwrap();
         while uids.take().is_err() {
             std::thread::yield_now();
         }
-        assert_eq!(field(&uids.status(), "state"), "running");
+        let status = uids.status();
+        assert_eq!(field(&status, "state"), "running");
+        assert_eq!(field(&status, "store")["reachable"], true, "{status}");
+        assert!(field(&status, "store")["error"].is_null(), "{status}");
+        assert!(field(&status, "leased").as_bool().unwrap(), "{status}");
+        assert!(field(&status, "lease_left_ms").as_u64().unwrap() <= 10_000, "{status}");
+        let taken = field(&status, "taken");
         uids.close().unwrap();
         let status = uids.clone().status();
         assert_eq!(field(&status, "state"), "closed", "{status}");
-        assert_eq!(field(&status, "available"), 0, "{status}");
         assert_eq!(field(&status, "filler"), "stopped", "{status}");
+        assert_eq!(field(&status, "taken"), taken, "{status}");
+        for zero in ["available", "lead_ms", "lag_ms"] {
+            assert_eq!(field(&status, zero), 0, "{status}");
+        }
+        for gone in ["store", "worker_id", "oldest", "newest", "reserved_until", "lease_left_ms"] {
+            assert!(field(&status, gone).is_null(), "{status}");
+        }
         assert_eq!(uids.ended(), Some("closed"));
         assert_eq!(uids.clone().worker_id().unwrap_err().kind, crate::Kind::Closed);
     }

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use jni::EnvUnowned;
 use jni::objects::JClass;
-use uidring_bindings::events::{self, Level};
+use uidring_bindings::events::{self, Level, Value};
 
 use crate::errors::call;
 use crate::methods::Method;
@@ -26,7 +26,8 @@ extern "system" fn listen(mut env: EnvUnowned<'_>, _: JClass<'_>) {
     });
 }
 
-/// The level as `System.Logger` calls it, and what the event says.
+/// The level as `System.Logger` calls it, the line of a log, the time, the name, the message, and
+/// then the name and the value of each field: numbers begin with `i`, and texts with `t`.
 extern "system" fn take<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
@@ -41,8 +42,21 @@ extern "system" fn take<'local>(
             Level::Info => "INFO",
             Level::Debug => "DEBUG",
         };
-        Ok(strings(env, &[Some(level), Some(&event.text())])?)
+        let (text, time) = (event.text(), event.unix_ms().to_string());
+        let fields: Vec<(&str, String)> = event.fields.iter().map(field).collect();
+        let mut texts = vec![level, &text, &time, event.name, &event.message];
+        texts.extend(fields.iter().flat_map(|(name, value)| [*name, value.as_str()]));
+        let texts: Vec<Option<&str>> = texts.into_iter().map(Some).collect();
+        Ok(strings(env, &texts)?)
     })
+}
+
+fn field<'a>((name, value): &'a (&'static str, Value)) -> (&'a str, String) {
+    let value = match value {
+        Value::Number(number) => format!("i{number}"),
+        Value::Text(text) => format!("t{text}"),
+    };
+    (name, value)
 }
 
 extern "system" fn wait(mut env: EnvUnowned<'_>, _: JClass<'_>) {

@@ -12,7 +12,7 @@ use uidring_bindings::{Close, Error, LentId, Loss};
 use crate::errors::call;
 use crate::handles::{self, into_handle, value};
 use crate::methods::Method;
-use crate::texts::{JStrings, Options, strings, text};
+use crate::texts::{JStrings, Options, state, strings, text};
 
 pub(crate) fn methods() -> [Method; 7] {
     [
@@ -23,7 +23,7 @@ pub(crate) fn methods() -> [Method; 7] {
         ),
         Method("lentId", "(J)J", id as *mut c_void),
         Method("isHeld", "(J)Z", is_held as *mut c_void),
-        Method("lentStatus", "(J)Ljava/lang/String;", status as *mut c_void),
+        Method("lentStatus", "(J)[Ljava/lang/String;", status as *mut c_void),
         Method("losses", "(J)J", losses as *mut c_void),
         Method("waitForLoss", "(J)[Ljava/lang/String;", wait_for_loss as *mut c_void),
         Method("closeLent", "(J)V", handles::close::<Lent> as *mut c_void),
@@ -83,10 +83,10 @@ extern "system" fn status<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     handle: jlong,
-) -> JString<'local> {
+) -> JStrings<'local> {
     // SAFETY: as in `id`.
     let lent = unsafe { value::<Lent>(handle) };
-    call(&mut env, |env| Ok(env.new_string(lent.id.status()?)?))
+    call(&mut env, |env| state(env, &lent.id.status()?))
 }
 
 /// A handle for one wait, which lives on when the worker id is freed.

@@ -31,7 +31,7 @@ pub(crate) fn methods() -> [Method; 10] {
         ),
         Method("giveBackNumbers", "(JJ)V", give_back as *mut c_void),
         Method("fillNumbers", "(J[J)V", takes::fill::<TagNumbers> as *mut c_void),
-        Method("tagStatus", "(J)Ljava/lang/String;", takes::status::<TagNumbers> as *mut c_void),
+        Method("tagStatus", "(J)[Ljava/lang/String;", takes::status::<TagNumbers> as *mut c_void),
         Method("closeSegments", "(J)V", handles::close::<Numbers> as *mut c_void),
     ]
 }

@@ -10,6 +10,7 @@ use uidring_bindings::PastUids;
 use crate::errors::call;
 use crate::handles::{self, value};
 use crate::methods::Method;
+use crate::texts::{JStrings, state};
 use crate::uids::{parts_array, uid};
 
 pub(crate) fn methods() -> [Method; 8] {
@@ -24,7 +25,7 @@ pub(crate) fn methods() -> [Method; 8] {
         Method("partsOfPast", "(JJ)[J", parts as *mut c_void),
         Method("layoutOfPast", "(J)Ljava/lang/String;", layout as *mut c_void),
         Method("workerIdOfPast", "(J)J", worker_id as *mut c_void),
-        Method("pastStatus", "(J)Ljava/lang/String;", status as *mut c_void),
+        Method("pastStatus", "(J)[Ljava/lang/String;", status as *mut c_void),
         Method("closePast", "(J)V", handles::close::<PastUids> as *mut c_void),
     ]
 }
@@ -91,8 +92,8 @@ extern "system" fn status<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     handle: jlong,
-) -> JString<'local> {
+) -> JStrings<'local> {
     // SAFETY: as in `take_at`.
     let past = unsafe { value::<PastUids>(handle) };
-    call(&mut env, |env| Ok(env.new_string(past.status())?))
+    call(&mut env, |env| state(env, &past.status()))
 }

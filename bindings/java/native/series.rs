@@ -11,7 +11,7 @@ use crate::errors::call;
 use crate::handles::{self, into_handle, value};
 use crate::methods::Method;
 use crate::packed::{pack, pack_all};
-use crate::texts::{JStrings, Options, Short, optional, strings, text};
+use crate::texts::{JStrings, Options, Short, optional, state, strings, text};
 
 pub(crate) fn methods() -> [Method; 11] {
     [
@@ -50,7 +50,7 @@ pub(crate) fn methods() -> [Method; 11] {
         Method("widen", "(JLjava/lang/String;Ljava/lang/String;)V", widen as *mut c_void),
         Method(
             "seriesStatus",
-            "(JLjava/lang/String;Ljava/lang/String;)Ljava/lang/String;",
+            "(JLjava/lang/String;Ljava/lang/String;)[Ljava/lang/String;",
             status as *mut c_void,
         ),
         Method("closeSeries", "(J)V", handles::close::<SeriesStore> as *mut c_void),
@@ -200,12 +200,12 @@ extern "system" fn status<'local>(
     handle: jlong,
     name: JString<'local>,
     scope: JString<'local>,
-) -> JString<'local> {
+) -> JStrings<'local> {
     // SAFETY: as in `create`.
     let series = unsafe { value::<SeriesStore>(handle) };
     call(&mut env, |env| {
         let (name, scope) = (text(env, &name)?, optional(env, &scope)?);
         let status = series.status(&name, scope.as_deref())?;
-        Ok(env.new_string(status)?)
+        state(env, &status)
     })
 }

@@ -2,13 +2,14 @@
 
 use std::sync::atomic::AtomicU64;
 
-use jni::objects::{JByteBuffer, JClass, JLongArray, JString};
+use jni::objects::{JByteBuffer, JClass, JLongArray};
 use jni::sys::{jint, jlong};
 use jni::{Env, EnvUnowned};
 use uidring_bindings::{Claimed, Source, guarded};
 
 use crate::errors::{Failure, call, throw_error};
 use crate::handles::value;
+use crate::texts::{JStrings, state};
 
 /// Ids that are copied to an array of Java's at once.
 pub(crate) const AT_ONCE: usize = 512;
@@ -113,8 +114,8 @@ pub(crate) extern "system" fn status<'local, S: Source>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     handle: jlong,
-) -> JString<'local> {
+) -> JStrings<'local> {
     // SAFETY: as in `take`.
     let source = unsafe { value::<S>(handle) };
-    call(&mut env, |env| Ok(env.new_string(source.status())?))
+    call(&mut env, |env| state(env, &source.status()))
 }

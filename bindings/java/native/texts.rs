@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use jni::Env;
 use jni::errors::Error as JniError;
 use jni::objects::{JObjectArray, JString};
-use uidring_bindings::{Error, option_example};
+use uidring_bindings::{Error, flat, option_example};
 
 use crate::errors::Failure;
 
@@ -121,4 +121,17 @@ pub(crate) fn strings<'local>(
         }
     }
     Ok(array)
+}
+
+/// A state for Java: its JSON, and then the name and the value of each field.
+pub(crate) fn state<'local>(
+    env: &mut Env<'local>,
+    state: &str,
+) -> Result<JStrings<'local>, Failure> {
+    let fields = flat(state);
+    let mut texts = vec![Some(state)];
+    for (name, value) in &fields {
+        texts.extend([Some(name.as_str()), value.as_deref()]);
+    }
+    Ok(strings(env, &texts)?)
 }

@@ -33,7 +33,7 @@ pub(crate) fn methods() -> [Method; 12] {
         Method("layout", "(J)Ljava/lang/String;", layout as *mut c_void),
         Method("workerId", "(J)J", worker_id as *mut c_void),
         Method("describeUids", "(J)Ljava/lang/String;", describe as *mut c_void),
-        Method("uidStatus", "(J)Ljava/lang/String;", takes::status::<Uids> as *mut c_void),
+        Method("uidStatus", "(J)[Ljava/lang/String;", takes::status::<Uids> as *mut c_void),
         Method("closeUids", "(J)V", handles::close::<Uids> as *mut c_void),
     ]
 }

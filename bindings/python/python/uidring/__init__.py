@@ -12,7 +12,8 @@ max_new_workers, slots, preset, layout, order, epoch, tick, state, max_forward_j
 start_deadline, shutdown_deadline, timeout. Those of segments and of series: max_wait, ahead,
 refresh, max_in_memory, loads, shutdown_deadline, timeout; of segments also table. Those of a new
 tag: first, step, max_step, description. Those of a new series: time_zone, gapless, restart,
-fiscal_year_from, step, first. Those of a loan: lease, rest, host, timeout. What each does:
+fiscal_year_from, step, first. Those of a loan: lease, rest, host, timeout. Those of each
+store also user and password. What each does:
 https://github.com/uidring/uidring/blob/main/bindings/README.md#options
 """
 

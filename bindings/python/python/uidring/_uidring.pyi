@@ -39,7 +39,11 @@ _Number = Union[int, str, None]
 _Flag = Union[bool, str, None]
 _Text = Optional[str]
 
-class _UidOptions(TypedDict, total=False):
+class _Login(TypedDict, total=False):
+    user: _Text
+    password: _Text
+
+class _UidOptions(_Login, total=False):
     lease: _Length
     partition: _Text
     worker_ids: _Text
@@ -61,7 +65,7 @@ class _UidOptions(TypedDict, total=False):
     shutdown_deadline: _Length
     timeout: _Length
 
-class _LoadOptions(TypedDict, total=False):
+class _LoadOptions(_Login, total=False):
     max_wait: _Length
     ahead: _Length
     refresh: _Length
@@ -87,7 +91,7 @@ class _NewSeriesOptions(TypedDict, total=False):
     step: _Number
     first: _Number
 
-class _LoanOptions(TypedDict, total=False):
+class _LoanOptions(_Login, total=False):
     lease: _Length
     rest: _Length
     host: _Text

@@ -4,7 +4,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 
 /**
  * The ids of a generator, or the numbers of a tag, that all threads of Java share: one call of the
@@ -109,12 +111,38 @@ final class Claims {
         if (word == null) {
             return takeDirectly();
         }
+        long id = tryTakeOfClaim();
+        return id != 0 ? id : instead(this::takeDirectly);
+    }
+
+    /** An id if there is one now, or 0. It does not wait. */
+    long tryTake() {
+        if (word == null) {
+            return waits.tryTake();
+        }
+        long id = tryTakeOfClaim();
+        return id != 0 ? id : instead(waits::tryTake);
+    }
+
+    /** An id, now or later. */
+    CompletableFuture<Long> takeAsync() {
         long id = tryTake();
-        return id != 0 ? id : takeSlowly();
+        if (id != 0) {
+            return CompletableFuture.completedFuture(id);
+        }
+        lock.lock();
+        direct++;
+        lock.unlock();
+        try {
+            return waits.takeAsync(this::leave);
+        } catch (Throwable problem) {
+            leave();
+            throw problem;
+        }
     }
 
     /** An id of the claim, or 0 if it has none. */
-    private long tryTake() {
+    private long tryTakeOfClaim() {
         Claim claim = this.claim;
         long place = (long) NEXT.getAndAdd(claim, 1L);
         return place < end() ? claim.id(place) : 0;
@@ -124,11 +152,12 @@ final class Claims {
         return (long) WORD.getAcquire(word, 0);
     }
 
-    private long takeSlowly() {
+    /** The first id of another claim, or if there is none, what is taken directly. */
+    private long instead(LongSupplier take) {
         lock.lock();
         try {
             // Another thread may have claimed meanwhile.
-            long id = tryTake();
+            long id = tryTakeOfClaim();
             if (id == 0) {
                 id = claim(1);
             }
@@ -140,7 +169,7 @@ final class Claims {
             lock.unlock();
         }
         try {
-            return takeDirectly();
+            return take.getAsLong();
         } finally {
             leave();
         }

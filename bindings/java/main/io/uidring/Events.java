@@ -2,12 +2,16 @@ package io.uidring;
 
 import java.security.AccessController;
 import java.security.PrivilegedAction;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * Tells the log {@code io.uidring} what operators should know.
+ * Tells the log {@code io.uidring}, and those that listen, what operators should know.
  *
  * <p>The native library keeps events in a queue. A thread takes them out, in rounds, so that
  * neither the library nor a take ever waits for a log. It ends with the last object that is open,
@@ -31,7 +35,24 @@ final class Events {
     private static long begun;
     private static long finished;
 
+    /** Those that listen, and whether each does so in place of the log. */
+    private static final Map<EventListener.Registration, Listening> LISTENING =
+            Collections.synchronizedMap(new LinkedHashMap<>());
+
+    private record Listening(EventListener listener, boolean isInPlaceOfLog) {}
+
     private Events() {}
+
+    static EventListener.Registration listen(EventListener listener, boolean isInPlaceOfLog) {
+        EventListener.Registration registration = new EventListener.Registration() {
+            @Override
+            public void close() {
+                LISTENING.remove(this);
+            }
+        };
+        LISTENING.put(registration, new Listening(listener, isInPlaceOfLog));
+        return registration;
+    }
 
     /** Opens something, and logs what happens meanwhile as well. */
     static <T> T opening(Supplier<T> open) {
@@ -178,7 +199,7 @@ final class Events {
             }
             String[] event;
             while ((event = take()) != null) {
-                log(event[0], event[1]);
+                tell(event);
             }
             synchronized (Events.class) {
                 finished = round;
@@ -196,6 +217,23 @@ final class Events {
         } catch (Throwable problem) {
             report(problem);
             return null;
+        }
+    }
+
+    private static void tell(String[] event) {
+        List<Listening> all;
+        synchronized (LISTENING) {
+            all = List.copyOf(LISTENING.values());
+        }
+        if (all.stream().noneMatch(Listening::isInPlaceOfLog)) {
+            log(event[0], event[1]);
+        }
+        for (Listening one : all) {
+            try {
+                one.listener.on(Event.of(event));
+            } catch (Throwable problem) {
+                report(problem);
+            }
         }
     }
 

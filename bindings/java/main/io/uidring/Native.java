@@ -82,7 +82,8 @@ final class Native {
     /** The layout, and the worker id or how the generator has ended. */
     static native String describeUids(long handle);
 
-    static native String uidStatus(long handle);
+    /** For {@link Fields}, as the other states. */
+    static native String[] uidStatus(long handle);
 
     static native void closeUids(long handle);
 
@@ -99,7 +100,7 @@ final class Native {
 
     static native long workerIdOfPast(long handle);
 
-    static native String pastStatus(long handle);
+    static native String[] pastStatus(long handle);
 
     static native void closePast(long handle);
 
@@ -110,7 +111,7 @@ final class Native {
     /** False after a close. */
     static native boolean isHeld(long handle);
 
-    static native String lentStatus(long handle);
+    static native String[] lentStatus(long handle);
 
     /** A handle for one {@link #waitForLoss}. The caller frees it. */
     static native long losses(long handle);
@@ -142,7 +143,7 @@ final class Native {
 
     static native void fillNumbers(long handle, long[] numbers);
 
-    static native String tagStatus(long handle);
+    static native String[] tagStatus(long handle);
 
     static native void closeSegments(long handle);
 
@@ -192,7 +193,7 @@ final class Native {
 
     static native boolean isTransient(String database, String code);
 
-    static native String seriesStatus(long handle, String name, String scope);
+    static native String[] seriesStatus(long handle, String name, String scope);
 
     static native void closeSeries(long handle);
 

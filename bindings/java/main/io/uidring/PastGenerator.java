@@ -163,16 +163,13 @@ public final class PastGenerator implements AutoCloseable {
     }
 
     /**
-     * The state, for operators: {@code taken} is how many ids were taken, {@code workers} how many
-     * worker ids it has taken on, and {@code ticks} of how many ticks it remembers what was taken.
-     * {@code state} is {@code running}; {@code failing}, for the reason that is {@code obstacle};
-     * or {@code closed}.
+     * The state, for operators.
      *
-     * @return a JSON object
+     * @return the state at this moment, also after a close
      */
-    public String status() {
+    public PastStatus status() {
         try {
-            return Native.pastStatus(handle);
+            return PastStatus.of(Native.pastStatus(handle));
         } finally {
             Reference.reachabilityFence(this);
         }

@@ -2,9 +2,13 @@ package io.uidring;
 
 import java.lang.ref.Reference;
 import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.LongSupplier;
 
 /** The dense numbers of one tag. Any number of threads may take from it at once. */
-public final class SegmentTag {
+public final class SegmentTag implements LongSupplier {
     /** Keeps the segments open while this tag is held. */
     private final Segments segments;
 
@@ -47,6 +51,42 @@ public final class SegmentTag {
         }
     }
 
+    /** The same as {@link #take}. */
+    @Override
+    public long getAsLong() {
+        return take();
+    }
+
+    /**
+     * Takes a number if there is one in memory now, without waiting.
+     *
+     * @return a number, or nothing where a take would wait for numbers that are being loaded
+     * @throws ClosedException after a close of the segments
+     */
+    public OptionalLong tryTake() {
+        try {
+            long number = claims.tryTake();
+            return number == 0 ? OptionalLong.empty() : OptionalLong.of(number);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Takes a number as {@link #take} does, and holds no thread while it waits.
+     *
+     * @return as {@link UidGenerator#takeAsync}
+     */
+    public CompletionStage<Long> takeAsync() {
+        try {
+            return claims.takeAsync();
+        } catch (UidringException error) {
+            return CompletableFuture.failedStage(error);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
     /**
      * Fills an array with ascending numbers, which need not follow one another without a gap.
      *
@@ -78,14 +118,13 @@ public final class SegmentTag {
     }
 
     /**
-     * The state, for operators: numbers, and lengths in milliseconds. {@code state} and
-     * {@code obstacle} are as in {@link UidGenerator#status}.
+     * The state, for operators.
      *
-     * @return a JSON object
+     * @return the state at this moment, also after a close
      */
-    public String status() {
+    public TagStatus status() {
         try {
-            return Native.tagStatus(handle);
+            return TagStatus.of(Native.tagStatus(handle));
         } finally {
             Reference.reachabilityFence(this);
         }

@@ -349,19 +349,18 @@ public final class Series implements AutoCloseable {
     }
 
     /**
-     * The state of a series, for operators: numbers, and lengths in milliseconds. {@code state} and
-     * {@code obstacle} are as in {@link UidGenerator#status}.
+     * The state of a series, for operators.
      *
      * @param name the name of the series
      * @param scope the scope of which it tells the numbers; null for a series without scopes
-     * @return a JSON object
+     * @return the state at this moment
      * @throws RefusedException if the store has no such series
      * @throws UnavailableException if the store cannot be reached
      */
-    public String status(String name, String scope) {
+    public SeriesStatus status(String name, String scope) {
         Objects.requireNonNull(name, "the name of the series is null");
         try {
-            return Waits.apart(() -> Native.seriesStatus(handle, name, scope));
+            return SeriesStatus.of(Waits.apart(() -> Native.seriesStatus(handle, name, scope)));
         } finally {
             Reference.reachabilityFence(this);
         }

@@ -4,6 +4,9 @@ import java.lang.ref.Reference;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 /**
  * A generator of unique, positive ids that sort by time.
@@ -23,7 +26,7 @@ import java.util.Objects;
  * A take that waits for the clock has no deadline; {@code on_lead_limit=fail} lets it fail instead.
  * A take from the ring, as nearly all are, does not wait.
  */
-public final class UidGenerator implements AutoCloseable {
+public final class UidGenerator implements UidSource, AutoCloseable {
     private final long handle;
     private final Memory memory;
     private final Claims claims;
@@ -125,6 +128,7 @@ public final class UidGenerator implements AutoCloseable {
      * @throws RefusedException if the worker ids or the times of the layout are used up
      * @throws ClosedException after a {@link #close}
      */
+    @Override
     public long take() {
         try {
             return claims.take();
@@ -141,6 +145,7 @@ public final class UidGenerator implements AutoCloseable {
      * @throws UidringException as {@link #take}; its {@link UidringException#filled} says how many
      *     elements from the start are ids even so
      */
+    @Override
     public void fill(long[] uids) {
         Objects.requireNonNull(uids, "the array is null");
         try {
@@ -151,17 +156,37 @@ public final class UidGenerator implements AutoCloseable {
     }
 
     /**
-     * Takes ids, which ascend within one worker id, as those of {@link #fill}.
+     * Takes an id if there is one now. It does not wait, neither for the clock nor for a store.
      *
-     * @param count how many, at least 0
-     * @return as many ids
-     * @throws InvalidArgumentException if the count is negative
-     * @throws UidringException as {@link #take}; ids that were taken until then are lost
+     * @return an id as that of {@link #take}, or nothing where a take would wait or fail for now
+     * @throws ClosedException after a {@link #close}
      */
-    public long[] takeMany(int count) {
-        long[] uids = Native.array(count);
-        fill(uids);
-        return uids;
+    @Override
+    public OptionalLong tryTake() {
+        try {
+            long id = claims.tryTake();
+            return id == 0 ? OptionalLong.empty() : OptionalLong.of(id);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Takes an id as {@link #take} does, in the same line, and holds no thread while it waits.
+     *
+     * @return has the id, now or later, or the exception of a take. What follows is done by the
+     *     common pool. Its {@link CompletionStage#toCompletableFuture} may be cancelled, and then
+     *     no id is lost
+     */
+    @Override
+    public CompletionStage<Long> takeAsync() {
+        try {
+            return claims.takeAsync();
+        } catch (UidringException error) {
+            return CompletableFuture.failedStage(error);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
     }
 
     /**
@@ -209,15 +234,13 @@ public final class UidGenerator implements AutoCloseable {
     }
 
     /**
-     * The state, for operators: numbers, lengths in milliseconds and times as RFC 3339 writes them.
-     * {@code state} is {@code running}; {@code failing} where takes fail or wait for long, for the
-     * reason that is {@code obstacle}; or {@code closed}.
+     * The state, for operators and health checks.
      *
-     * @return a JSON object
+     * @return the state at this moment, also after a close
      */
-    public String status() {
+    public Status status() {
         try {
-            return Native.uidStatus(handle);
+            return Status.of(Native.uidStatus(handle));
         } finally {
             Reference.reachabilityFence(this);
         }

@@ -5,8 +5,10 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.nio.ByteBuffer;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -15,6 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -38,8 +41,8 @@ final class Waits {
 
     private static final ThreadPoolExecutor CALLS = calls();
 
-    /** The threads that wait, by the numbers of their waits. */
-    private static final Map<Long, Thread> WAITING = new ConcurrentHashMap<>();
+    /** What to do for those that wait when they are woken, by the numbers of their waits. */
+    private static final Map<Long, Runnable> WAITING = new ConcurrentHashMap<>();
 
     private static final AtomicLong NEXT = new AtomicLong();
 
@@ -202,18 +205,116 @@ final class Waits {
         });
     }
 
+    /** A number if there is one now, or 0. */
+    long tryTake() {
+        // Otherwise it would be ahead of those that wait.
+        return inLine.get() == 0 ? source.tryTake(handle) : 0;
+    }
+
+    /** Takes a number, now or later, and does {@code ended} afterwards. */
+    CompletableFuture<Long> takeAsync(Runnable ended) {
+        long wait = NEXT.incrementAndGet();
+        inLine.incrementAndGet();
+        Pending pending = new Pending(() -> {
+            WAITING.remove(wait);
+            inLine.decrementAndGet();
+            ended.run();
+        });
+        WAITING.put(wait, pending);
+        pending.begin(() -> source.begin(handle, wait));
+        if (!pending.isDone() && !needWaker()) {
+            pending.cancel(false);
+            throw new OutOfMemoryError("there can be no thread that tells who has waited");
+        }
+        return pending;
+    }
+
+    /** A number that nobody waits for in a thread. */
+    private static final class Pending extends CompletableFuture<Long> implements Runnable {
+        private final Runnable ended;
+
+        /** Held while the library is asked, so that nothing is asked of what is freed. */
+        private final ReentrantLock lock = new ReentrantLock();
+
+        /** The handle of the wait; 0 before it, and after its end. Under the lock. */
+        private long waiting;
+
+        Pending(Runnable ended) {
+            this.ended = ended;
+        }
+
+        void begin(LongSupplier begin) {
+            lock.lock();
+            try {
+                long begun = begin.getAsLong();
+                if (begun > 0) {
+                    ended.run();
+                    super.complete(begun);
+                } else {
+                    waiting = -begun;
+                }
+            } catch (UidringException error) {
+                ended.run();
+                super.completeExceptionally(error);
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** It was woken, or somebody looks whether it has its number. */
+        @Override
+        public void run() {
+            lock.lock();
+            try {
+                if (waiting == 0) {
+                    return;
+                }
+                long number = Native.poll(waiting);
+                if (number != 0) {
+                    end();
+                    // What the program does next is not done by the thread that wakes others.
+                    completeAsync(() -> number);
+                }
+            } catch (UidringException error) {
+                end();
+                ForkJoinPool.commonPool().execute(() -> super.completeExceptionally(error));
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** Gives the number that was meant for it to the next in line. */
+        @Override
+        public boolean cancel(boolean mayInterrupt) {
+            lock.lock();
+            try {
+                if (waiting == 0) {
+                    return false;
+                }
+                end();
+            } finally {
+                lock.unlock();
+            }
+            return super.cancel(mayInterrupt);
+        }
+
+        private void end() {
+            Native.free(waiting);
+            waiting = 0;
+            ended.run();
+        }
+    }
+
     /** Takes a number. An interrupt does not end the wait. */
     long take() {
-        // Otherwise it would be ahead of those that wait.
-        if (inLine.get() == 0) {
-            long number = source.tryTake(handle);
-            if (number != 0) {
-                return number;
-            }
+        long now = tryTake();
+        if (now != 0) {
+            return now;
         }
         long wait = NEXT.incrementAndGet();
         inLine.incrementAndGet();
-        WAITING.put(wait, Thread.currentThread());
+        Thread waiter = Thread.currentThread();
+        WAITING.put(wait, () -> LockSupport.unpark(waiter));
         try {
             long begun = source.begin(handle, wait);
             return begun > 0 ? begun : await(-begun);
@@ -279,9 +380,10 @@ final class Waits {
         }
     }
 
-    private static void needWaker() {
+    /** Whether there is a thread that wakes others. */
+    private static boolean needWaker() {
         if (isWakerRunning) {
-            return;
+            return true;
         }
         WAKER.lock();
         try {
@@ -289,9 +391,11 @@ final class Waits {
                 isWakerRunning = true;
                 Events.newThread(Waits::wakeOthers, "uidring-waits").start();
             }
+            return true;
         } catch (OutOfMemoryError error) {
-            // There can be no more threads. Waits look for their numbers now and then.
+            // There can be no more threads. Those that wait look for their numbers now and then.
             isWakerRunning = false;
+            return false;
         } finally {
             WAKER.unlock();
         }
@@ -302,9 +406,14 @@ final class Waits {
             do {
                 long wait;
                 while ((wait = Native.waitForWoken(IDLE_MS)) != 0) {
+                    Runnable woken = WAITING.get(wait);
                     // Null if it has its number.
-                    LockSupport.unpark(WAITING.get(wait));
+                    if (woken != null) {
+                        woken.run();
+                    }
                 }
+                // As those that wait in threads do by themselves.
+                WAITING.values().forEach(Runnable::run);
             } while (isWakerNeeded());
         } catch (Throwable problem) {
             isWakerRunning = false;

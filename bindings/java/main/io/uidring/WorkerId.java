@@ -165,15 +165,14 @@ public final class WorkerId implements AutoCloseable {
     }
 
     /**
-     * The state, for operators: {@code state} is {@code held} or {@code lost}, and
-     * {@code time_left_ms} is how long ids may be made with it if it is not renewed any more.
+     * The state, for operators.
      *
-     * @return a JSON object
+     * @return the state at this moment
      * @throws ClosedException after a {@link #close}
      */
-    public String status() {
+    public LentStatus status() {
         try {
-            return Native.lentStatus(handle);
+            return LentStatus.of(Native.lentStatus(handle));
         } finally {
             Reference.reachabilityFence(this);
         }

@@ -26,11 +26,13 @@
  * also {@code table}. Those of a new tag: {@code first}, {@code step}, {@code max_step},
  * {@code description}. Those of a new series: {@code time_zone}, {@code gapless},
  * {@code restart}, {@code fiscal_year_from}, {@code step}, {@code first}. Those of a loan:
- * {@code lease}, {@code rest}, {@code host}, {@code timeout}. A length of time has a unit:
- * {@code 500ms}, {@code 10s}, {@code 1h30m} or {@code 1d}.
+ * {@code lease}, {@code rest}, {@code host}, {@code timeout}. Those of each store also
+ * {@code user} and {@code password}. A length of time has a unit: {@code 500ms}, {@code 10s},
+ * {@code 1h30m} or {@code 1d}. {@link io.uidring.Options} takes values of their own types.
  *
  * <p>What operators should know, such as a store that cannot be reached, is told to the
- * {@link java.lang.System.Logger} {@code io.uidring}, by a thread of its own.
+ * {@link java.lang.System.Logger} {@code io.uidring}, by a thread of its own, and to each
+ * {@link io.uidring.EventListener}.
  *
  * <p>A null that a method does not allow throws a {@link java.lang.NullPointerException}, and the
  * first use throws an {@link java.lang.UnsatisfiedLinkError} if the native library cannot be

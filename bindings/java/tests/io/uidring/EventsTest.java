@@ -1,6 +1,7 @@
 package io.uidring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -8,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -100,6 +103,81 @@ final class EventsTest {
             assertEquals("stopped: the generator has stopped worker=7 taken=0",
                     told.remove().getMessage());
         }
+    }
+
+    @Test
+    void aListenerHearsNamesLevelsAndFields() throws Exception {
+        BlockingQueue<Event> heard = new LinkedBlockingQueue<>();
+        EventListener.Registration ours = EventListener.add(heard::add);
+        try {
+            Instant before = Instant.now().truncatedTo(ChronoUnit.MILLIS);
+            Path file = folder.resolve("uidring.db");
+            UidGenerator uids = UidGenerator.open(file.toString(), "lease=1m");
+            uids.take();
+            uids.close();
+            Event store = heard.remove();
+            assertEquals("new_store", store.name());
+            assertEquals(System.Logger.Level.WARNING, store.level());
+            assertEquals(file.toString(), store.fields().get("store"), store.toString());
+            Event started = heard.remove();
+            assertEquals("started", started.name());
+            assertEquals("the generator has started", started.message());
+            assertEquals(System.Logger.Level.INFO, started.level());
+            assertEquals(1L, started.fields().get("worker"), started.toString());
+            assertEquals(file.toString(), started.fields().get("registry"), started.toString());
+            assertFalse(started.time().isBefore(before));
+            assertEquals("stopped: the generator has stopped worker=1 taken=1",
+                    heard.remove().text());
+            assertEquals(0, heard.size());
+        } finally {
+            ours.close();
+        }
+        // The log, too; and nobody after a close.
+        assertEquals(3, told.size());
+        UidGenerator.fixed(7).close();
+        assertEquals(0, heard.size());
+        assertEquals(5, told.size());
+    }
+
+    @Test
+    void aListenerMayStandInPlaceOfTheLog() {
+        BlockingQueue<Event> heard = new LinkedBlockingQueue<>();
+        EventListener.Registration first = EventListener.addInPlaceOfLog(heard::add);
+        EventListener.Registration second = EventListener.addInPlaceOfLog(heard::add);
+        UidGenerator.fixed(7).close();
+        assertEquals(4, heard.size());
+        first.close();
+        first.close();
+        UidGenerator.fixed(7).close();
+        assertEquals(6, heard.size());
+        assertEquals(0, told.size());
+        second.close();
+        UidGenerator.fixed(7).close();
+        assertEquals(6, heard.size());
+        assertEquals(2, told.size());
+    }
+
+    @Test
+    void whatAListenerThrowsEndsNothing() throws Exception {
+        BlockingQueue<Event> heard = new LinkedBlockingQueue<>();
+        Thread.UncaughtExceptionHandler usual = Thread.getDefaultUncaughtExceptionHandler();
+        BlockingQueue<Throwable> thrown = new LinkedBlockingQueue<>();
+        Thread.setDefaultUncaughtExceptionHandler((thread, problem) -> thrown.add(problem));
+        EventListener.Registration bad = EventListener.add(event -> {
+            throw new IllegalStateException(event.name());
+        });
+        EventListener.Registration good = EventListener.add(heard::add);
+        try {
+            UidGenerator.fixed(7).close();
+            assertEquals(2, heard.size());
+            assertEquals("started", thrown.remove().getMessage());
+            assertEquals("stopped", thrown.remove().getMessage());
+        } finally {
+            bad.close();
+            good.close();
+            Thread.setDefaultUncaughtExceptionHandler(usual);
+        }
+        assertEquals(2, told.size());
     }
 
     @Test

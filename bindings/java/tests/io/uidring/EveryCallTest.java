@@ -1,7 +1,9 @@
 package io.uidring;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.reflect.Method;
@@ -14,11 +16,15 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
@@ -86,14 +92,16 @@ final class EveryCallTest {
     void eachCallTellsWhatIsWrong() throws Exception {
         opens();
         generators();
+        sources();
         past();
         lent();
         segments();
         series();
         keys();
         Set<String> all = new TreeSet<>();
-        for (Class<?> type : List.of(UidGenerator.class, PastGenerator.class, WorkerId.class,
-                Segments.class, SegmentTag.class, Series.class, Masked.class, Opaque.class)) {
+        for (Class<?> type : List.of(UidGenerator.class, UidSource.class,
+                PastGenerator.class, WorkerId.class, Segments.class, SegmentTag.class, Series.class,
+                Masked.class, Opaque.class)) {
             for (Method method : type.getDeclaredMethods()) {
                 if (Modifier.isPublic(method.getModifiers())) {
                     all.add(type.getSimpleName() + '.' + method.getName());
@@ -102,7 +110,7 @@ final class EveryCallTest {
         }
         all.addAll(List.of("Masked", "Opaque"));
         assertEquals(all, called, "a call is missing here");
-        assertEquals(238, cases);
+        assertEquals(254, cases);
     }
 
     private interface Open {
@@ -161,30 +169,71 @@ final class EveryCallTest {
     private void generators() {
         UidGenerator uids = UidGenerator.fixed(7);
         isNull("the array is null", "UidGenerator.fill", () -> uids.fill(null));
-        wrong("-1", "UidGenerator.takeMany", () -> uids.takeMany(-1));
-        works("UidGenerator.takeMany", () -> uids.takeMany(0));
+        wrong("-1", "UidSource.takeMany", () -> uids.takeMany(-1));
+        works("UidSource.takeMany", () -> uids.takeMany(0));
         works("UidGenerator.fill", () -> uids.fill(new long[0]));
         wrong("not 0", "UidGenerator.parts", () -> uids.parts(0));
         wrong("-42", "UidGenerator.parts", () -> uids.parts(-42));
         works("UidGenerator.toString", () -> assertTrue(uids.toString().endsWith(" worker=7]")));
         works("UidGenerator.status", () -> assertTrue(
-                uids.status().contains("\"state\":\"running\""), uids.status()));
+                uids.status().json().contains("\"state\":\"running\""), uids.status().json()));
         works("UidGenerator.close", uids::close);
         works("UidGenerator.close", uids::close);
         String said = "the generator was closed";
         closed(said, "UidGenerator.take", uids::take);
         closed(said, "UidGenerator.fill", () -> uids.fill(new long[1]));
-        closed(said, "UidGenerator.takeMany", () -> uids.takeMany(1));
+        closed(said, "UidSource.takeMany", () -> uids.takeMany(1));
+        closed(said, "UidGenerator.tryTake", uids::tryTake);
+        works("UidGenerator.takeAsync", () -> failsLater(said, uids.takeAsync()));
+        closed(said, "UidSource.getAsLong", uids::getAsLong);
         closed(said, "UidGenerator.workerId", uids::workerId);
         works("UidGenerator.layout", uids::layout);
         works("UidGenerator.parts", () -> uids.parts(1));
         works("UidGenerator.toString", () -> assertTrue(uids.toString().endsWith(" closed]")));
         works("UidGenerator.status", () -> {
-            String status = uids.status();
+            String status = uids.status().json();
             assertTrue(status.contains("\"state\":\"closed\""), status);
             assertTrue(status.contains("\"available\":0,"), status);
             assertTrue(status.contains("\"filler\":\"stopped\""), status);
         });
+    }
+
+    private static void failsLater(String said, CompletionStage<Long> taken) {
+        ExecutionException failed = assertThrows(ExecutionException.class,
+                () -> taken.toCompletableFuture().get());
+        assertEquals(ClosedException.class, failed.getCause().getClass());
+        assertTrue(failed.getCause().getMessage().contains(said), failed.toString());
+    }
+
+    private void sources() {
+        AtomicLong counter = new AtomicLong();
+        UidSource source = counter::incrementAndGet;
+        works("UidSource.take", () -> assertEquals(1, source.take()));
+        works("UidSource.getAsLong", () -> assertEquals(2, source.getAsLong()));
+        works("UidSource.tryTake", () -> assertEquals(OptionalLong.of(3), source.tryTake()));
+        works("UidSource.takeAsync",
+                () -> assertEquals(4, source.takeAsync().toCompletableFuture().get()));
+        works("UidSource.fill", () -> {
+            long[] ids = new long[2];
+            source.fill(ids);
+            assertArrayEquals(new long[] {5, 6}, ids);
+        });
+        works("UidSource.takeMany",
+                () -> assertArrayEquals(new long[] {7, 8}, source.takeMany(2)));
+        isNull("the array is null", "UidSource.fill", () -> source.fill(null));
+        wrong("-1", "UidSource.takeMany", () -> source.takeMany(-1));
+        UidSource fails = () -> {
+            if (counter.incrementAndGet() > 10) {
+                throw new UnavailableException("none", 0);
+            }
+            return counter.get();
+        };
+        works("UidSource.fill", () -> assertEquals(2, assertThrows(UnavailableException.class,
+                () -> fails.fill(new long[9])).filled()));
+        works("UidSource.takeAsync", () -> assertEquals(UnavailableException.class,
+                assertThrows(ExecutionException.class,
+                        () -> fails.takeAsync().toCompletableFuture().get())
+                        .getCause().getClass()));
     }
 
     private void past() {
@@ -206,7 +255,7 @@ final class EveryCallTest {
         wrong("-42", "PastGenerator.parts", () -> past.parts(-42));
         works("PastGenerator.workerId", () -> assertEquals(1, past.workerId()));
         works("PastGenerator.status", () -> assertTrue(
-                past.status().contains("\"state\":\"running\""), past.status()));
+                past.status().json().contains("\"state\":\"running\""), past.status().json()));
         works("PastGenerator.close", past::close);
         works("PastGenerator.close", past::close);
         String said = "the generator was closed";
@@ -217,7 +266,7 @@ final class EveryCallTest {
         works("PastGenerator.parts", () -> past.parts(1));
         works("PastGenerator.toString", past::toString);
         works("PastGenerator.status", () -> assertTrue(
-                past.status().contains("\"state\":\"closed\""), past.status()));
+                past.status().json().contains("\"state\":\"closed\""), past.status().json()));
     }
 
     private void lent() {
@@ -246,7 +295,7 @@ final class EveryCallTest {
         works("WorkerId.isHeld", () -> assertTrue(worker.isHeld()));
         works("WorkerId.toString", () -> assertEquals("WorkerId[1]", worker.toString()));
         works("WorkerId.status", () -> assertTrue(
-                worker.status().contains("\"state\":\"held\""), worker.status()));
+                worker.status().json().contains("\"state\":\"held\""), worker.status().json()));
         works("WorkerId.close", worker::close);
         works("WorkerId.close", worker::close);
         String said = "the worker id was closed";
@@ -273,7 +322,7 @@ final class EveryCallTest {
         wrong("-1", "SegmentTag.takeMany", () -> tag.takeMany(-1));
         works("SegmentTag.take", tag::take);
         works("SegmentTag.status", () -> assertTrue(
-                tag.status().contains("\"state\":\"running\""), tag.status()));
+                tag.status().json().contains("\"state\":\"running\""), tag.status().json()));
         works("Segments.close", segments::close);
         works("Segments.close", segments::close);
         String said = "the segments were closed";
@@ -283,14 +332,17 @@ final class EveryCallTest {
         closed(said, "Segments.take", () -> segments.take("rows"));
         closed(said, "Segments.take", () -> segments.take("c"));
         closed(said, "SegmentTag.take", tag::take);
+        closed(said, "SegmentTag.tryTake", tag::tryTake);
+        closed(said, "SegmentTag.getAsLong", tag::getAsLong);
+        works("SegmentTag.takeAsync", () -> failsLater(said, tag.takeAsync()));
         closed(said, "SegmentTag.fill", () -> tag.fill(new long[1]));
         closed(said, "SegmentTag.takeMany", () -> tag.takeMany(1));
         works("SegmentTag.name", () -> assertEquals("rows", tag.name()));
         works("SegmentTag.toString", tag::toString);
         works("SegmentTag.status", () -> {
-            assertTrue(tag.status().contains("\"state\":\"closed\""), tag.status());
-            assertTrue(tag.status().contains("\"in_memory\":0,"), tag.status());
-            assertTrue(tag.status().contains(said), tag.status());
+            assertTrue(tag.status().json().contains("\"state\":\"closed\""), tag.status().json());
+            assertTrue(tag.status().json().contains("\"in_memory\":0,"), tag.status().json());
+            assertTrue(tag.status().json().contains(said), tag.status().json());
         });
         try (Segments others = Segments.open(file())) {
             fails(RefusedException.class, "\"b\"", "Segments.tag", () -> others.tag("b"));
@@ -333,7 +385,7 @@ final class EveryCallTest {
         isNull(name, "Series.status", () -> series.status(null, null));
         works("Series.next", () -> series.next("orders"));
         works("Series.status", () -> assertTrue(
-                series.status("orders", null).contains("\"state\":\"running\"")));
+                series.status("orders", null).json().contains("\"state\":\"running\"")));
         works("Series.close", series::close);
         works("Series.close", series::close);
         String said = "the series were closed";
@@ -348,7 +400,7 @@ final class EveryCallTest {
         closed(said, "Series.widen", () -> series.widen("orders", "SO{yyyy}-{n:5}"));
         closed(said, "Series.parse", () -> series.parse("orders", "SO2026-0001"));
         works("Series.status", () -> {
-            String status = series.status("orders", null);
+            String status = series.status("orders", null).json();
             assertTrue(status.contains("\"state\":\"closed\"") && status.contains(said), status);
         });
         try (Series others = Series.open(file())) {

@@ -41,7 +41,7 @@ final class PastGeneratorTest {
             long[] uids = past.takeTimes(times);
             assertTrue(uids[1] < first && first < uids[0] && uids[0] < uids[2]);
             assertEquals(TIME.minusSeconds(1), past.parts(uids[1]).time());
-            String status = past.status();
+            String status = past.status().json();
             assertTrue(status.contains("\"taken\":4,") && status.contains("\"workers\":1}")
                     && status.contains("\"ticks\":2,"), status);
             assertEquals("layout=30,20,3 tick=1000ms epoch=2026-01-01T00:00:00Z", past.layout());
@@ -81,7 +81,7 @@ final class PastGeneratorTest {
             assertTrue(refused.getMessage().startsWith("time 2: no UID of ")
                     && refused.getMessage().endsWith("and ids of the past are for times that were"),
                     refused.getMessage());
-            assertTrue(past.status().contains("\"taken\":0,"), past.status());
+            assertTrue(past.status().json().contains("\"taken\":0,"), past.status().json());
         }
     }
 

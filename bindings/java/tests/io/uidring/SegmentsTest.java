@@ -30,8 +30,11 @@ final class SegmentsTest {
             assertArrayEquals(new long[] {1003, 1004, 1005}, customers.takeMany(3));
             assertSame(customers, segments.tag("customers"));
             assertSame(customers, segments.create("customers", Map.of("first", "1001")));
-            assertTrue(customers.status().contains("\"taken\":5"), customers.status());
-            assertTrue(customers.status().contains("\"tag\":\"customers\""), customers.status());
+            TagStatus status = customers.status();
+            assertEquals(5, status.taken(), status.json());
+            assertEquals("customers", status.tag());
+            assertEquals(State.RUNNING, status.state());
+            assertTrue(status.json().contains("\"tag\":\"customers\""), status.json());
         }
         // What was not taken has been given back.
         try (Segments segments = Segments.open(file(), Map.of("ahead", "5s"))) {

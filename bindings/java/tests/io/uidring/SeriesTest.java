@@ -42,7 +42,7 @@ final class SeriesTest {
             InvalidArgumentException error = assertThrows(InvalidArgumentException.class,
                     () -> series.parse("orders", mistyped));
             assertTrue(error.getMessage().contains("check"), error.getMessage());
-            String status = series.status("orders", "shop-7");
+            String status = series.status("orders", "shop-7").json();
             assertTrue(status.contains("\"series\":\"orders\""), status);
             UidringException scope =
                     assertThrows(UidringException.class, () -> series.next("orders"));

@@ -55,7 +55,7 @@ final class UidGeneratorTest {
         try (UidGenerator uids = UidGenerator.open(
                 file(), "layout=31,20,12", "epoch=2025-06-01", "lease=10m")) {
             assertEquals(layout, uids.layout());
-            assertTrue(uids.status().contains("\"expires_at\":\"2"), uids.status());
+            assertTrue(uids.status().json().contains("\"expires_at\":\"2"), uids.status().json());
             assertTrue(uids.toString().contains("layout=31,20,12"), uids.toString());
         }
         // The file remembers its layout.
@@ -122,7 +122,7 @@ final class UidGeneratorTest {
             executor.shutdown();
             assertThrows(ClosedException.class, uids::take);
             // The others answer on.
-            assertTrue(uids.status().startsWith("{"));
+            assertTrue(uids.status().json().startsWith("{"));
             assertTrue(uids.layout().startsWith("layout="));
         }
         Support.assertDistinct(all);

@@ -50,7 +50,7 @@ final class WorkerIdTest {
                 WorkerId.lend(file(), "shop", 1, "lease=1m", "rest=1s", "host=orders-3");
         assertEquals(1, worker.id());
         assertTrue(worker.isHeld());
-        String status = worker.status();
+        String status = worker.status().json();
         assertTrue(status.contains("\"state\":\"held\"") && status.contains("\"id\":1,")
                 && status.contains("\"renewals\":0,"), status);
         UidringException full = assertThrows(
@@ -87,7 +87,7 @@ final class WorkerIdTest {
         String said = loss.toString();
         assertTrue(said.startsWith("worker id 1 must not be used any more in "), said);
         eventually(() -> !worker.isHeld());
-        assertTrue(worker.status().contains("\"state\":\"lost\""), worker.status());
+        assertTrue(worker.status().json().contains("\"state\":\"lost\""), worker.status().json());
         UidringException lost = assertThrows(RefusedException.class, worker::close);
         said = lost.getMessage();
         assertTrue(said.contains("is not lent to this holder any more"), said);

@@ -3,6 +3,7 @@ package io.uidring.uidgenerator;
 import com.baidu.fsg.uid.UidGenerator;
 import com.baidu.fsg.uid.exception.UidGenerateException;
 import com.baidu.fsg.uid.worker.WorkerIdAssigner;
+import io.uidring.Status;
 import io.uidring.UidringException;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -306,9 +307,9 @@ public class CachedUidGenerator implements UidGenerator, AutoCloseable {
     /**
      * The state of the generator, for operators. It starts it if that has not been done.
      *
-     * @return a JSON object
+     * @return the state at this moment
      */
-    public String status() {
+    public Status status() {
         return start(AssignedIn.NEW_THREAD).status();
     }
 
