@@ -32,9 +32,12 @@ final class TakesWithoutWaitingTest {
 
     private static List<Long> takeAll(UidGenerator uids) {
         List<Long> taken = new ArrayList<>();
+        long begun = System.nanoTime();
         OptionalLong id;
         while ((id = uids.tryTake()).isPresent()) {
             taken.add(id.getAsLong());
+            long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begun);
+            assertTrue(seconds < 30, "a try waits for the next tick");
         }
         return taken;
     }
@@ -84,6 +87,7 @@ final class TakesWithoutWaitingTest {
     @Test
     void oneThatIsCancelledLosesNoIdAndHoldsUpNobody() throws Exception {
         try (UidGenerator uids = slow("exact_time=true")) {
+            int handles = NativeForTests.handles();
             List<Long> first = takeAll(uids);
             List<CompletableFuture<Long>> waiting = new ArrayList<>();
             for (int i = 0; i < 100; i++) {
@@ -103,6 +107,7 @@ final class TakesWithoutWaitingTest {
                 assertThrows(CancellationException.class, last::join);
             }
             assertFalse(waiting.get(99).cancel(true), "it has its id");
+            assertEquals(handles, NativeForTests.handles(), "what waited is freed");
         }
     }
 
