@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -87,6 +88,21 @@ final class OptionsTest {
             assertTrue(refused.getMessage().contains(wrong.getValue()), refused.getMessage());
         }
         assertThrows(InvalidArgumentException.class, () -> UidGenerator.fixed(1, "user=me"));
+    }
+
+    /** With the user apart, on the server that the tests have. */
+    @Test
+    void aServerIsReachedByAnAddressOfJdbc() {
+        URI server = URI.create(System.getenv("UIDRING_TEST_MYSQL"));
+        String place = server.getHost() + ':' + server.getPort() + server.getPath();
+        Options options = new Options().user(server.getUserInfo()).lease(Duration.ofMinutes(1))
+                .timeout(Duration.ofSeconds(20));
+        String address = "jdbc:mariadb://" + place + "?timezone=UTC&useServerPrepStmts=true";
+        try (UidGenerator uids = UidGenerator.open(address, options.map())) {
+            assertTrue(uids.take() > 0);
+            assertEquals("mysql://" + server.getUserInfo() + '@' + place,
+                    uids.status().store().orElseThrow().name());
+        }
     }
 
     @Test
