@@ -170,13 +170,12 @@ pub fn random_text() -> Result<String, Error> {
     Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
     /// On each Unix this is EMFILE. It is a cause of what the driver says.
     #[test]
-    #[cfg(unix)]
     fn a_shortage_of_open_files_is_called_so() {
         let phrases = ErrorPhrases {
             subject: "the registry",

@@ -54,7 +54,9 @@ fn a_locked_registry_is_told_after_a_second() {
     let told = waiting.map(|(args, started, child, mut lines)| {
         assert_eq!(lines.next().unwrap().unwrap(), said, "{args:?}");
         let after = started.elapsed();
-        assert!((0.9..2.5).contains(&after.as_secs_f64()), "{args:?} {after:?}");
+        // Wine takes seconds to start several programs at once.
+        let latest = if cfg!(windows) { 10.0 } else { 2.5 };
+        assert!((0.9..latest).contains(&after.as_secs_f64()), "{args:?} {after:?}");
         (args, child, lines)
     });
     locked.execute_batch("ROLLBACK").unwrap();

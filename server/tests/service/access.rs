@@ -126,7 +126,8 @@ fn tokens_are_read_again() {
     let write = |text: &str| {
         let (new, file) = (server.folder().join("new"), server.folder().join("tokens.toml"));
         fs::write(&new, text).unwrap();
-        fs::rename(new, file).unwrap();
+        // Windows puts no file in the place of one that is just being read.
+        server.wait_for("replaced", || fs::rename(&new, &file).is_ok());
     };
     let status = || server.send("GET", "/v1/tags/orders/ids", &[ORDERS], "").status;
     assert_eq!(status(), 200);

@@ -303,12 +303,12 @@ fn operators_see_how_the_pools_are_used() {
 fn redis_clients_lend_as_others_do() {
     let server = Server::start(&["--resp-listen", "127.0.0.1:0"]);
     let mut client = Client(BufReader::new(server.connect_resp()));
-    let answer = client.ask("WORKER.LEND shop BITS 2 LEASE 60 REST 1 HOST web-1 KEY one");
+    let answer = client.ask("WORKER.LEND shop BITS 2 LEASE 60 REST 60 HOST web-1 KEY one");
     let words: Vec<&str> = answer.trim_matches(['[', ']']).split(' ').collect();
     let [id, secret, lease] = words[..] else { panic!("{answer}") };
     assert_eq!((id, lease), (":1", ":60"));
     let secret = secret.trim_matches('\'');
-    let again = client.ask("worker.lend shop KEY one HOST web-1 REST 1 BITS 2 LEASE 60");
+    let again = client.ask("worker.lend shop KEY one HOST web-1 REST 60 BITS 2 LEASE 60");
     assert_eq!(again, answer);
     assert_eq!(client.ask(&format!("WORKER.RENEW shop 1 {secret}")), "+OK");
     let clock = "1795996800000";
