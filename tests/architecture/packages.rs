@@ -53,6 +53,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
             "lend",
             "masked",
             "segments",
+            "claims",
             "series",
             "transactions",
         ],

@@ -120,6 +120,61 @@ typedef enum {
 typedef struct uidring_rows uidring_rows;
 
 /**
+ * A generator of time-ordered ids. Any thread may use it. All zero is none.
+ */
+typedef struct {
+  /**
+   * What stands for it. Do not change it.
+   */
+  uint64_t id;
+} uidring_generator;
+
+/**
+ * Claims ids of a generator, or numbers of a tag. Any thread may use it. All zero is none.
+ */
+typedef struct {
+  /**
+   * What stands for it. Do not change it.
+   */
+  uint64_t id;
+} uidring_claims;
+
+/**
+ * The numbers of one tag. Any thread may use it. It ends with its segments. All zero is none.
+ */
+typedef struct {
+  /**
+   * What stands for it. Do not change it.
+   */
+  uint64_t id;
+} uidring_tag;
+
+/**
+ * Ids for the program to hand out: `first`, `first + step`, and so on, `length` of them. Each has
+ * a place: that of the last is `end - 1`, that of the first `end - length`. An id may be given if
+ * its place is below the word of `uidring_claims_open` now. The first may be given whatever the
+ * word says.
+ */
+typedef struct {
+  /**
+   * The first id; 0 if there was none.
+   */
+  uint64_t first;
+  /**
+   * How many there are, at most as many as were asked for; 0 if there was none.
+   */
+  uint64_t length;
+  /**
+   * The distance from one to the next.
+   */
+  uint64_t step;
+  /**
+   * The place past the last.
+   */
+  uint64_t end;
+} uidring_claimed;
+
+/**
  * A change of state that operators are told.
  */
 typedef struct {
@@ -141,16 +196,6 @@ typedef struct {
    */
   char text[2008];
 } uidring_event;
-
-/**
- * A generator of time-ordered ids. Any thread may use it. All zero is none.
- */
-typedef struct {
-  /**
-   * What stands for it. Do not change it.
-   */
-  uint64_t id;
-} uidring_generator;
 
 /**
  * What a UID holds.
@@ -247,16 +292,6 @@ typedef struct {
 } uidring_segments;
 
 /**
- * The numbers of one tag. Any thread may use it. It ends with its segments. All zero is none.
- */
-typedef struct {
-  /**
-   * What stands for it. Do not change it.
-   */
-  uint64_t id;
-} uidring_tag;
-
-/**
  * The series of a store. Any thread may use it. All zero is none.
  */
 typedef struct {
@@ -336,6 +371,58 @@ extern "C" {
 #endif // __cplusplus
 
 /**
+ * Opens claims of a generator's ids, which a program hands out to its threads by atomic adds of
+ * its own, without a call for each. Writes to `word` where the library has the number that the
+ * places of claimed ids are compared with. It lowers that number when ids have become too old, or
+ * the generator has ended, and so does a fork in the child. Read it as an atomic, with acquire.
+ * It stays where it is until `uidring_claims_close`, also after `uidring_close`.
+ *
+ * Where ids are not claimed, as with `exact_time`, `word` becomes null and `claims` all zero: take
+ * each id by a call then. Ids that are taken by calls are larger than those that were claimed
+ * before, so do not take by calls while a claim has ids, if the order matters.
+ *
+ * `claims` and `word` can be written to.
+ */
+UIDRING_MUST_USE
+uidring_code uidring_claims_open(uidring_generator generator,
+                                 uidring_claims *claims,
+                                 const uint64_t **word);
+
+/**
+ * Opens claims of a tag's numbers, as `uidring_claims_open` does. With the option
+ * `max_in_memory` numbers are not claimed.
+ *
+ * As `uidring_claims_open`.
+ */
+UIDRING_MUST_USE
+uidring_code uidring_tag_claims_open(uidring_tag tag,
+                                     uidring_claims *claims,
+                                     const uint64_t **word);
+
+/**
+ * Claims up to `count` ids. It never waits: where there is none now, it writes zeros to `claimed`.
+ * What is left of an earlier claim is lost, unless it was given back.
+ *
+ * `claimed` can be written to.
+ */
+UIDRING_MUST_USE
+uidring_code uidring_claim(uidring_claims claims,
+                           uint32_t count,
+                           uidring_claimed *claimed);
+
+/**
+ * Gives back what is left of the last claim of a tag's numbers, of which the first `used` were
+ * given, at least one. They come again if nobody has taken a number since, and are lost otherwise.
+ * Ids of a generator are not given back: nothing happens.
+ */
+UIDRING_MUST_USE uidring_code uidring_claims_give_back(uidring_claims claims, uint64_t used);
+
+/**
+ * Forgets the claims. Nobody reads the word any more. A second close succeeds.
+ */
+uidring_code uidring_claims_close(uidring_claims claims);
+
+/**
  * Writes the next event of all that this process has opened to `event`, and waits for one for at
  * most `wait_ms` milliseconds. If none comes, it writes the level `UIDRING_LEVEL_NONE`, which is
  * 0, and nothing else.
@@ -380,6 +467,13 @@ uidring_code uidring_open_fixed(uint64_t worker_id,
  * `uid` can be written to.
  */
 UIDRING_MUST_USE uidring_code uidring_take(uidring_generator generator, uint64_t *uid);
+
+/**
+ * Takes a UID if there is one now, and writes 0 if it may be worth waiting for one. Lock-free.
+ *
+ * `uid` can be written to.
+ */
+UIDRING_MUST_USE uidring_code uidring_try_take(uidring_generator generator, uint64_t *uid);
 
 /**
  * Fills `uids` with `count` UIDs, which ascend within one worker id: a change of the worker id in
@@ -663,6 +757,13 @@ uidring_code uidring_segments_tag(uidring_segments segments,
  * `number` can be written to.
  */
 UIDRING_MUST_USE uidring_code uidring_tag_take(uidring_tag tag, uint64_t *number);
+
+/**
+ * Takes a number if there is one now, and writes 0 if it may be worth waiting for one.
+ *
+ * `number` can be written to.
+ */
+UIDRING_MUST_USE uidring_code uidring_tag_try_take(uidring_tag tag, uint64_t *number);
 
 /**
  * Fills `numbers` with `count` ascending numbers. Where it fails, as many as it writes to

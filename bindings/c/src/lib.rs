@@ -22,5 +22,5 @@ mod sigpipe {
 }
 mod texts;
 
-pub use calls::{events, generator, lend, masked, past, segments, series};
+pub use calls::{claims, events, generator, lend, masked, past, segments, series};
 pub use last_error::{uidring_code, uidring_last_error, uidring_version};

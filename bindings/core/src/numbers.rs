@@ -88,6 +88,12 @@ impl Numbers {
 }
 
 impl TagNumbers {
+    /// The same numbers for another who claims, whose claims are given back by themselves.
+    #[must_use]
+    pub fn with_claims_of_its_own(&self) -> TagNumbers {
+        TagNumbers { claimed: Arc::default(), ..self.clone() }
+    }
+
     fn claimed(&self) -> MutexGuard<'_, Option<ClaimedNumbers>> {
         // Nothing panics while it is locked.
         self.claimed.lock().unwrap_or_else(PoisonError::into_inner)

@@ -106,6 +106,23 @@ pub unsafe extern "C" fn uidring_take(generator: uidring_generator, uid: *mut u6
     })
 }
 
+/// Takes a UID if there is one now, and writes 0 if it may be worth waiting for one. Lock-free.
+///
+/// # Safety
+/// `uid` can be written to.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn uidring_try_take(
+    generator: uidring_generator,
+    uid: *mut u64,
+) -> uidring_code {
+    guarded(|| {
+        let take = || Ok(Uids::with(generator.id, Uids::try_take)??.unwrap_or_default());
+        // SAFETY: as the caller promises.
+        unsafe { texts::number(uid, "uid", take) }
+    })
+}
+
 /// Fills `uids` with `count` UIDs, which ascend within one worker id: a change of the worker id in
 /// between begins again at the present time. Where it fails, as many as it writes to `filled`, from
 /// the start, are new and yours to use. `filled` may be null.

@@ -1,5 +1,6 @@
 //! The functions of the interface.
 
+pub mod claims;
 pub mod events;
 pub mod generator;
 pub mod lend;

@@ -23,8 +23,8 @@ struct OpenSegments {
 
 /// A tag, and the segments that it is of.
 #[derive(Clone)]
-struct OpenTag {
-    numbers: TagNumbers,
+pub(super) struct OpenTag {
+    pub(super) numbers: TagNumbers,
     segments: u64,
 }
 
@@ -167,6 +167,23 @@ pub unsafe extern "C" fn uidring_tag_take(tag: uidring_tag, number: *mut u64) ->
         unsafe {
             texts::number(number, "number", || OpenTag::with(tag.id, |tag| tag.numbers.take())?)
         }
+    })
+}
+
+/// Takes a number if there is one now, and writes 0 if it may be worth waiting for one.
+///
+/// # Safety
+/// `number` can be written to.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn uidring_tag_try_take(tag: uidring_tag, number: *mut u64) -> uidring_code {
+    guarded(|| {
+        let take = || {
+            let number = OpenTag::with(tag.id, |tag| tag.numbers.try_take())??;
+            Ok(number.unwrap_or_default())
+        };
+        // SAFETY: as the caller promises.
+        unsafe { texts::number(number, "number", take) }
     })
 }
 

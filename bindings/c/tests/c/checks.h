@@ -22,6 +22,14 @@ void note(int is_so, const char *what, const char *file, int line);
 /* In every_call.c. `address` is the path of a file. */
 void each_call_tells_what_is_wrong(const char *address);
 
+/* In claims.c. `address` is the path of a file. */
+void claimed_ids_may_be_given_until_the_word_is_lowered(void);
+void ids_that_are_too_old_are_not_given(void);
+void in_exact_time_nothing_is_claimed(void);
+void what_is_left_of_a_tags_claim_goes_back(const char *address);
+void a_forked_process_gives_nothing_of_a_claim(void);
+void the_word_stays_until_the_claims_are_closed(void);
+
 /* In past.c. `address` is the path of a file. */
 void ids_of_the_past_have_their_times(const char *address);
 void times_without_an_id_are_told(const char *address);

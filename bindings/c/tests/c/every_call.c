@@ -22,7 +22,7 @@ static void opens(const char *address) {
     uidring_series series = {0};
 #define OPEN(call, place)                                                    \
     INVALID(call("", NULL, place), "the address of the store is empty");     \
-    INVALID(call("jdbc:mysql://db/ids", NULL, place), "begins with jdbc:mysql:"); \
+    INVALID(call("ftp://db/ids", NULL, place), "and not with ftp://");      \
     INVALID(call(NULL, NULL, place), "address is null");                     \
     INVALID(call(address, NULL, NULL), " is null");                          \
     INVALID(call(address, NO_OPTION, place), "the option \"\" is not name=value"); \
@@ -75,6 +75,47 @@ static void generators(void) {
     CHECK(count == 0);
     CLOSED(uidring_decode(uids, 1, &parts), said);
     CLOSED(uidring_status(uids, buffer, sizeof buffer, NULL), said);
+}
+
+static void claims(const char *address) {
+    uidring_generator uids, none = {0};
+    uidring_segments segments;
+    uidring_tag tag, no_tag = {0};
+    uidring_claims ours, no_claims = {0};
+    uidring_claimed claimed;
+    const uint64_t *word;
+    uint64_t number = 7;
+    WORKS(uidring_open_fixed(7, NULL, &uids));
+    WORKS(uidring_segments_open(address, NULL, &segments));
+    WORKS(uidring_segments_create(segments, "claims", NULL, &tag));
+    WORKS(uidring_claims_open(uids, &ours, &word));
+    INVALID(uidring_claims_open(uids, NULL, &word), "claims is null");
+    INVALID(uidring_claims_open(uids, &ours, NULL), "word is null");
+    INVALID(uidring_tag_claims_open(tag, NULL, &word), "claims is null");
+    INVALID(uidring_claim(ours, 1, NULL), "claimed is null");
+    INVALID(uidring_claim(ours, 0, &claimed), "at least one id");
+    WORKS(uidring_claim(ours, (uint32_t)-1, &claimed));
+    INVALID(uidring_claims_give_back(ours, 0), "at least");
+    INVALID(uidring_try_take(uids, NULL), "uid is null");
+    INVALID(uidring_tag_try_take(tag, NULL), "number is null");
+    INVALID(uidring_claims_open(none, &ours, &word), NONE);
+    INVALID(uidring_tag_claims_open(no_tag, &ours, &word), NONE);
+    INVALID(uidring_claim(no_claims, 1, &claimed), NONE);
+    INVALID(uidring_claims_give_back(no_claims, 1), NONE);
+    INVALID(uidring_claims_close(no_claims), NONE);
+    INVALID(uidring_try_take(none, &number), NONE);
+    INVALID(uidring_tag_try_take(no_tag, &number), NONE);
+    WORKS(uidring_segments_close(segments));
+    WORKS(uidring_close(uids));
+    CLOSED(uidring_claims_open(uids, &ours, &word), "the generator was closed");
+    CLOSED(uidring_tag_claims_open(tag, &ours, &word), "the segments were closed");
+    CLOSED(uidring_try_take(uids, &number), "the generator was closed");
+    CHECK(number == 0);
+    CLOSED(uidring_tag_try_take(tag, &number), "the segments were closed");
+    WORKS(uidring_claims_close(ours));
+    WORKS(uidring_claims_close(ours));
+    CLOSED(uidring_claim(ours, 1, &claimed), "the claims were closed");
+    CLOSED(uidring_claims_give_back(ours, 1), "the claims were closed");
 }
 
 static void past(const char *address) {
@@ -293,9 +334,10 @@ void each_call_tells_what_is_wrong(const char *address) {
     generators();
     past(address);
     lent(address);
+    claims(address);
     segments(address);
     series(address);
     keys();
     /* As many cases: whoever adds a call adds it here. */
-    CHECK(checks - before == 228);
+    CHECK(checks - before == 259);
 }

@@ -572,6 +572,8 @@ static void each_call(void) {
     each_call_tells_what_is_wrong(address);
 }
 
+static void claims_of_a_tag(void) { what_is_left_of_a_tags_claim_goes_back(address); }
+
 static void past_times(void) {
     ids_of_the_past_have_their_times(address);
 }
@@ -619,6 +621,12 @@ int main(int argc, char **argv) {
         threads_take_while_another_closes,
         a_thread_closes_while_it_ends,
         a_forked_process_opens_anew,
+        claimed_ids_may_be_given_until_the_word_is_lowered,
+        ids_that_are_too_old_are_not_given,
+        in_exact_time_nothing_is_claimed,
+        claims_of_a_tag,
+        a_forked_process_gives_nothing_of_a_claim,
+        the_word_stays_until_the_claims_are_closed,
         past_times,
         no_past_times,
         past_of_a_fork,
