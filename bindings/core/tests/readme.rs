@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // a test that cannot go on has failed
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::env;
 use std::fmt::Write;
 use std::fs;
@@ -77,6 +77,7 @@ fn each_binding_names_each_option() {
         "c/include/uidring.h",
         "java/main/io/uidring/package-info.java",
         "python/python/uidring/__init__.py",
+        "go/options.go",
     ] {
         let text = fs::read_to_string(bindings().join(file)).unwrap();
         let words = text.split(|one: char| !one.is_ascii_alphanumeric() && one != '_');
@@ -121,6 +122,52 @@ fn the_bindings_have_one_interface() {
             }
         }
     }
+}
+
+/// In Go, a name is that of Java with a capital letter, unless the page has another.
+#[test]
+fn go_has_the_interface_of_java() {
+    let go = all_in(&bindings().join("go"), "go");
+    let page = page();
+    let table_after = |heading: &str| {
+        let (_, table) = page.split_once(heading).unwrap();
+        let rows: Vec<Vec<String>> = table
+            .lines()
+            .skip(1)
+            .take_while(|line| line.starts_with('|'))
+            .map(|line| line.split('|').map(|cell| cell.trim().to_owned()).collect())
+            .collect();
+        assert!(!rows.is_empty(), "{heading}");
+        rows
+    };
+    let mut others = HashMap::new();
+    for row in table_after("\n| Java | Go |\n") {
+        let cells = [row[1].split(", "), row[2].split(", ")].map(Iterator::collect::<Vec<_>>);
+        assert_eq!(cells[0].len(), cells[1].len(), "{row:?}");
+        others.extend(
+            cells[0]
+                .iter()
+                .copied()
+                .map(str::to_owned)
+                .zip(cells[1].iter().map(|name| name.trim_matches('`').to_owned())),
+        );
+    }
+    let mut used = 0;
+    for row in table_after("\n| what | C | Java | Python |\n") {
+        for java in row[3].split(", ") {
+            let name = if let Some(other) = others.get(java) {
+                used += 1;
+                other.clone()
+            } else {
+                let (first, rest) = java.trim_matches('`').split_at(1);
+                first.to_uppercase() + rest
+            };
+            let is_there =
+                go.contains(&format!("func {name}(")) || go.contains(&format!(") {name}("));
+            assert!(is_there, "{name} for {java}");
+        }
+    }
+    assert!(used >= others.len(), "{others:?}");
 }
 
 /// The names in a cell, without the class in front and without arguments.

@@ -1,0 +1,3 @@
+package library
+
+const memfdCreate = 279
