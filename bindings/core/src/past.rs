@@ -78,7 +78,12 @@ impl PastUids {
     /// first UID is taken; those that were taken before a further worker id could not be had are
     /// given to nobody.
     pub fn take_times(&self, unix_ms: &[i64]) -> Result<Vec<u64>, Error> {
-        let times = unix_ms.iter().map(|&unix_ms| time(unix_ms)).collect::<Result<Vec<_>, _>>()?;
+        // Numbered as the library numbers those that it refuses.
+        let numbered = (1..).zip(unix_ms).map(|(number, &unix_ms)| {
+            let refused = |error: Error| Error::argument(format!("time {number}: {error}"));
+            time(unix_ms).map_err(refused)
+        });
+        let times = numbered.collect::<Result<Vec<_>, _>>()?;
         self.with(|past| {
             let uids = past.take_times(&times)?;
             Ok(uids.into_iter().map(uidring::Uid::get).collect())
@@ -194,13 +199,18 @@ mod tests {
     fn times_that_have_no_id_are_refused_and_take_nothing() {
         let (_folder, past) = opened(&[]);
         let past = past.unwrap();
+        let [early, late] = if cfg!(windows) {
+            ["this platform has no time -", "this platform has no time 9"]
+        } else {
+            [
+                "the layout begins at 2026-01-01T00:00:00Z; choose a layout with an earlier",
+                "and ids of the past are for times that were",
+            ]
+        };
         for (time, said) in [
             (EPOCH - 1, "no UID of 2025-12-31T23:59:59.999Z: the layout begins at 2026-01-01"),
-            (
-                i64::MIN,
-                "the layout begins at 2026-01-01T00:00:00Z; choose a layout with an earlier",
-            ),
-            (i64::MAX, "and ids of the past are for times that were"),
+            (i64::MIN, early),
+            (i64::MAX, late),
         ] {
             for (error, before) in [
                 (past.take_at(time).unwrap_err(), ""),
