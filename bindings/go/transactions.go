@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"net"
 	"reflect"
 	"runtime"
 	"strconv"
@@ -257,7 +256,11 @@ func (d Database) IsTransient(err error) bool {
 	if errors.As(err, &ours) {
 		return errors.Is(err, ErrUnavailable)
 	}
-	var network net.Error
+	// A net.Error, without the package.
+	var network interface {
+		Timeout() bool
+		Temporary() bool
+	}
 	if errors.Is(err, driver.ErrBadConn) || errors.As(err, &network) {
 		return true
 	}

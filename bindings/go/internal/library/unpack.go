@@ -4,9 +4,9 @@ package library
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"os"
 	"path/filepath"
@@ -91,8 +91,10 @@ func unpackTo(folder string, library []byte) (string, error) {
 	if !about.IsDir() || !isOurs(about) || about.Mode().Perm()&0o022 != 0 {
 		return "", fmt.Errorf("%s is not a folder that this user alone can write to", folder)
 	}
-	sum := sha256.Sum256(library)
-	file := filepath.Join(folder, fmt.Sprintf("libuidring-%x.so", sum[:16]))
+	// The name need not tell all libraries apart: the content is compared as well.
+	sum := fnv.New64a()
+	sum.Write(library)
+	file := filepath.Join(folder, fmt.Sprintf("libuidring-%x.so", sum.Sum64()))
 	if isThere(file, library) {
 		return file, nil
 	}
