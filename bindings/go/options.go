@@ -19,8 +19,8 @@ func With(name, value string) Option { return Option{name, value} }
 // String returns the option as it is written in texts: name=value.
 func (o Option) String() string { return o.name + "=" + o.value }
 
-// length writes a length of time in the largest unit that fits.
-func length(name string, value time.Duration) Option {
+// lasting writes a length of time in the largest unit that fits.
+func lasting(name string, value time.Duration) Option {
 	for _, unit := range []struct {
 		length time.Duration
 		sign   string
@@ -40,7 +40,7 @@ func number[N int | int64 | uint64](name string, value N) Option {
 // Lease leases a worker id for this long instead of using one up. It becomes free and can be given
 // again when the program ends; if the process is killed, when the lease expires. Of a lent worker
 // id, it is how long the id is held if it is not renewed.
-func Lease(length_ time.Duration) Option { return length("lease", length_) }
+func Lease(length time.Duration) Option { return lasting("lease", length) }
 
 // User is the user of the store's server, if the address does not name it.
 func User(name string) Option { return Option{"user", name} }
@@ -67,10 +67,10 @@ func ExactTime() Option { return Option{"exact_time", "true"} }
 
 // MaxLead is how far the time of UIDs may run ahead of the clock. It is a day, or nothing with
 // ExactTime, unless it is set.
-func MaxLead(lead time.Duration) Option { return length("max_lead", lead) }
+func MaxLead(lead time.Duration) Option { return lasting("max_lead", lead) }
 
 // MaxLag is how far the time of UIDs may fall behind the clock. It is a second unless it is set.
-func MaxLag(lag time.Duration) Option { return length("max_lag", lag) }
+func MaxLag(lag time.Duration) Option { return lasting("max_lag", lag) }
 
 // OnLeadLimit says what happens when MaxLead is used up: "new-worker", "wait" or "fail".
 func OnLeadLimit(what string) Option { return Option{"on_lead_limit", what} }
@@ -98,34 +98,34 @@ func Epoch(begin time.Time) Option {
 }
 
 // Tick is what the time field counts.
-func Tick(tick time.Duration) Option { return length("tick", tick) }
+func Tick(tick time.Duration) Option { return lasting("tick", tick) }
 
 // State names the file that keeps up to which time a worker id of your own was used.
 func State(path string) Option { return Option{"state", path} }
 
 // MaxForwardJump is how far the clock may be ahead of the store's last start.
-func MaxForwardJump(jump time.Duration) Option { return length("max_forward_jump", jump) }
+func MaxForwardJump(jump time.Duration) Option { return lasting("max_forward_jump", jump) }
 
 // StartDeadline is how long to wait for the store at the start.
-func StartDeadline(wait time.Duration) Option { return length("start_deadline", wait) }
+func StartDeadline(wait time.Duration) Option { return lasting("start_deadline", wait) }
 
 // ShutdownDeadline is how long to wait for the store at the end.
-func ShutdownDeadline(wait time.Duration) Option { return length("shutdown_deadline", wait) }
+func ShutdownDeadline(wait time.Duration) Option { return lasting("shutdown_deadline", wait) }
 
 // Timeout is how long one call to the store may take.
-func Timeout(wait time.Duration) Option { return length("timeout", wait) }
+func Timeout(wait time.Duration) Option { return lasting("timeout", wait) }
 
 // Table is the table with the tags: "own", "leaf", "cosid" or "tinyid".
 func Table(table string) Option { return Option{"table", table} }
 
 // MaxWait is how long a take waits for numbers that are being loaded.
-func MaxWait(wait time.Duration) Option { return length("max_wait", wait) }
+func MaxWait(wait time.Duration) Option { return lasting("max_wait", wait) }
 
 // Ahead keeps numbers in memory for at least this time at the present rate.
-func Ahead(time time.Duration) Option { return length("ahead", time) }
+func Ahead(length time.Duration) Option { return lasting("ahead", length) }
 
 // Refresh asks the store about once in this time.
-func Refresh(every time.Duration) Option { return length("refresh", every) }
+func Refresh(every time.Duration) Option { return lasting("refresh", every) }
 
 // MaxInMemory is the most numbers of a tag or scope in memory.
 func MaxInMemory(count uint64) Option { return number("max_in_memory", count) }
@@ -161,7 +161,7 @@ func FiscalYearFrom(month time.Month, day int) Option {
 }
 
 // Rest is how long a lent worker id is nobody's after its lease.
-func Rest(rest time.Duration) Option { return length("rest", rest) }
+func Rest(rest time.Duration) Option { return lasting("rest", rest) }
 
 // Host is what the list of loans shows in place of this machine's name.
 func Host(name string) Option { return Option{"host", name} }
