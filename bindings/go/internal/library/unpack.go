@@ -139,8 +139,10 @@ func isOurs(about os.FileInfo) bool {
 	return ok && int(its.Uid) == os.Geteuid()
 }
 
-// isMusl tells whether musl has loaded this process.
+// isMusl tells whether musl has loaded this process. Its file is the loader's, or has a name that
+// glibc's never has.
 func isMusl() bool {
 	maps, err := os.ReadFile("/proc/self/maps")
-	return err == nil && bytes.Contains(maps, []byte("/ld-musl-"))
+	return err == nil &&
+		(bytes.Contains(maps, []byte("/ld-musl-")) || bytes.Contains(maps, []byte("/libc.so\n")))
 }
