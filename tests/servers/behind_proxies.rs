@@ -32,8 +32,9 @@ fn leased(store: &Store) -> impl WorkerRegistry {
     store.registry_with(RegistryOptions::new().leased(Duration::from_secs(60))).unwrap()
 }
 
+/// With takes that wait for a server that is busy.
 fn series(store: &Store) -> Series {
-    Series::builder().store(store).build().unwrap()
+    Series::builder().store(store).max_wait(Duration::from_secs(60)).build().unwrap()
 }
 
 /// Several programs take all at once through `address`, and nothing comes twice.

@@ -122,7 +122,8 @@ fn a_command_that_stops_gives_the_terminal_to_the_shell() {
 fn a_command_that_is_stopped_ends_with_its_lease() {
     let folder = folder();
     let mut shell = Shell::start(folder.path());
-    shell.lends("--lease 2s", "echo process-$$-; sleep 60");
+    // Long enough that it is stopped before that, also where the machine is busy.
+    shell.lends("--lease 8s", "echo process-$$-; sleep 60");
     shell.expect("process-");
     let process = shell.expect("-");
     shell.presses_control('z');
