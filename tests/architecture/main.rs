@@ -12,6 +12,7 @@ mod columns;
 mod documents;
 mod imports;
 mod packages;
+mod registries;
 mod store_names;
 
 use std::fs;

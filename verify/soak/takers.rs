@@ -1,6 +1,7 @@
 //! The threads that take UIDs and numbers in this process, and generators that come and go.
 
 use std::hint::black_box;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -56,6 +57,18 @@ impl WorkerRegistry for Counted {
 
     fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
         self.registry.last_assigned()
+    }
+
+    fn remembered_layout(&mut self) -> Result<Option<Layout>, RegistryError> {
+        self.registry.remembered_layout()
+    }
+
+    fn worker_ids_of(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
+        self.registry.worker_ids_of(layout)
+    }
+
+    fn clock_skew_ms(&self) -> Option<i64> {
+        self.registry.clock_skew_ms()
     }
 }
 
