@@ -1,0 +1,2 @@
+/** Ids for the {@code ASSIGN_ID} of MyBatis-Plus. */
+package io.uidring.mybatisplus;
