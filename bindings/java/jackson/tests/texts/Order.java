@@ -1,0 +1,9 @@
+package texts;
+
+import io.uidring.jackson.UidText;
+
+public class Order {
+    @UidText
+    public long id;
+    public long price;
+}

@@ -1,0 +1,26 @@
+package texts;
+
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.uidring.jackson.UidTextModule2;
+import java.util.Set;
+
+/** Jackson 2. */
+final class Json {
+    private static final JsonMapper PLAIN = JsonMapper.builder().build();
+    private static final JsonMapper WITH_MODULE =
+            JsonMapper.builder().addModule(new UidTextModule2(Set.of(Key.class))).build();
+
+    private Json() {}
+
+    static String write(Object value) throws Exception {
+        return PLAIN.writeValueAsString(value);
+    }
+
+    static String writeWithModule(Object value) throws Exception {
+        return WITH_MODULE.writeValueAsString(value);
+    }
+
+    static <T> T read(String text, Class<T> type) throws Exception {
+        return WITH_MODULE.readValue(text, type);
+    }
+}
