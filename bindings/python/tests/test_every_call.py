@@ -38,7 +38,7 @@ def opens(db: Path) -> List[Case]:
             (INVALID, 'cannot be "-1s"', name, partial(call, db, timeout="-1s")),
             (INVALID, 'cannot be ""', name, partial(call, db, timeout="")),
             (INVALID, 'no option ""', name, partial(call, db, **{"": "1"})),
-            (INVALID, "jdbc:mysql", name, partial(call, "jdbc:mysql://db/ids")),
+            (INVALID, "sslfactory", name, partial(call, "jdbc:postgresql://db/ids?sslfactory=x")),
         ]
     fixed: Any = UidGenerator.fixed
     cases += [

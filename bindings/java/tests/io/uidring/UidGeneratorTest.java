@@ -216,7 +216,8 @@ final class UidGeneratorTest {
             taken[i] = generators.get(i).take();
         }
         Support.assertDistinct(List.of(taken));
-        assertTrue(Support.nativeThreads() >= before + 1_000);
+        // Those of other tests may have ended meanwhile.
+        assertTrue(Support.nativeThreads() >= 1_000);
         for (UidGenerator uids : generators.subList(0, 500)) {
             uids.close();
         }
