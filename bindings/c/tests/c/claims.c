@@ -20,7 +20,9 @@ void claimed_ids_may_be_given_until_the_word_is_lowered(void) {
     uidring_claimed claimed;
     const uint64_t *end = NULL;
     uint64_t before, after;
-    WORKS(uidring_open_fixed(7, NULL, &uids));
+    /* Under valgrind, a moment is long. */
+    const char *const options[] = {"max_lag=1h", NULL};
+    WORKS(uidring_open_fixed(7, options, &uids));
     WORKS(uidring_claims_open(uids, &claims, &end));
     WORKS(uidring_take(uids, &before));
     WORKS(uidring_claim(claims, 100, &claimed));
@@ -153,7 +155,9 @@ void a_forked_process_gives_nothing_of_a_claim(void) {
     CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status));
     CHECK(close(ends[1]) == 0 && read(ends[0], &failed, sizeof failed) == sizeof failed);
     CHECK(failed == 0 && close(ends[0]) == 0);
-    CHECK(end_of(end) >= claimed.end);
+    /* The parent goes on. */
+    WORKS(uidring_claim(claims, 10, &claimed));
+    CHECK(claimed.first != 0);
     WORKS(uidring_claims_close(claims));
     WORKS(uidring_close(uids));
 }
