@@ -19,7 +19,8 @@ fn a_registry_around_another_passes_on_each_method() {
     let all = methods_of(&read("src/registry/mod.rs"), "pub trait WorkerRegistry");
     assert!(all.len() > 5, "{all:?}");
     let mut around = 0;
-    let is_code = |path: &&String| path.ends_with(".rs") && !path.starts_with("tests/");
+    let is_rust = |path: &str| path.rsplit_once('.').is_some_and(|(_, kind)| kind == "rs");
+    let is_code = |path: &&String| is_rust(path) && !path.starts_with("tests/");
     for path in tracked("").iter().filter(is_code) {
         let source = read(path);
         if !source.contains("self.registry.name()") || !source.contains("WorkerRegistry for ") {
