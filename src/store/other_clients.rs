@@ -24,6 +24,9 @@ pub(super) fn translated(address: &OsStr) -> Result<Option<OsString>, StoreError
     let mut read = Read::default();
     for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        // It may be a password's, with `?user=` in it and a host behind it: a user is shown.
+        let is_user = name.eq_ignore_ascii_case("user");
+        let name = if is_user && value.contains('@') { "user@" } else { name };
         client.parameter(name, &client.decoded(value), &mut read).ok_or_else(|| {
             // The value may be a secret, and so may what a password has behind a `?`.
             let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
