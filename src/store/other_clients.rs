@@ -28,9 +28,9 @@ pub(super) fn translated(address: &OsStr) -> Result<Option<OsString>, StoreError
         let is_user = name.eq_ignore_ascii_case("user");
         let name = if is_user && value.contains('@') { "user@" } else { name };
         client.parameter(name, &client.decoded(value), &mut read).ok_or_else(|| {
-            // The value may be a secret, and so may what a password has behind a `?`.
+            // The value may be a secret, and so may what a password has behind a `?` or a `&`.
             let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            let is_shown = is_name && !parameters.contains('@');
+            let is_shown = is_name && !parameters.contains('@') && read.password.is_none();
             let parameter = if is_shown { name } else { "one of them" };
             StoreError::OtherParameter {
                 begin: begin.to_owned(),
