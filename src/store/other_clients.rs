@@ -39,6 +39,10 @@ pub(super) fn translated(address: &OsStr) -> Result<Option<OsString>, StoreError
             }
         })?;
     }
+    // With `user:password@host` and a `?` in the password, its beginning would be a host.
+    if read.user.is_some() && parameters.contains('@') {
+        return Err(unread());
+    }
     let ours = read.parameters.join("&");
     let ours = if ours.is_empty() { place } else { format!("{place}?{ours}") };
     let login = (read.user.as_deref(), read.password.as_deref());
