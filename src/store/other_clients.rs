@@ -21,27 +21,25 @@ pub(super) fn translated(address: &OsStr) -> Result<Option<OsString>, StoreError
         let server = client.server(place).ok_or_else(unread)?;
         format!("{}://{server}", client.scheme())
     };
+    let refused = |parameter: &str| StoreError::OtherParameter {
+        begin: begin.to_owned(),
+        parameter: parameter.to_owned(),
+        written: client.written(),
+    };
+    // In `user:password@host` with a `?` in the password, what is before it would be a host, and
+    // what follows a user or the names of parameters. All of these are shown.
+    if parameters.contains('@') {
+        return Err(refused("one of them"));
+    }
     let mut read = Read::default();
     for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-        // It may be a password's, with `?user=` in it and a host behind it: a user is shown.
-        let is_user = name.eq_ignore_ascii_case("user");
-        let name = if is_user && value.contains('@') { "user@" } else { name };
         client.parameter(name, &client.decoded(value), &mut read).ok_or_else(|| {
-            // The value may be a secret, and so may what a password has behind a `?` or a `&`.
+            // The value may be a secret, and so may the name be that follows a `&` in a password.
             let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            let is_shown = is_name && !parameters.contains('@') && read.password.is_none();
-            let parameter = if is_shown { name } else { "one of them" };
-            StoreError::OtherParameter {
-                begin: begin.to_owned(),
-                parameter: parameter.to_owned(),
-                written: client.written(),
-            }
+            let is_shown = is_name && read.password.is_none();
+            refused(if is_shown { name } else { "one of them" })
         })?;
-    }
-    // With `user:password@host` and a `?` in the password, its beginning would be a host.
-    if read.user.is_some() && parameters.contains('@') {
-        return Err(unread());
     }
     let ours = read.parameters.join("&");
     let ours = if ours.is_empty() { place } else { format!("{place}?{ours}") };
@@ -109,7 +107,8 @@ pub fn with_login(
     Ok(format!("{scheme}://{user}{password}@{rest}"))
 }
 
-/// Each byte that may mean something in an address is written as `%40` and the like.
+/// Each byte that may mean something in an address is written as `%40` and the like. The crate for
+/// that is not among those that the library needs without a server.
 fn escaped(text: &str) -> String {
     let escaped = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
