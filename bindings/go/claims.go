@@ -21,7 +21,7 @@ const (
 // source is where claims get ids by calls.
 type source struct {
 	handle             uint64
-	take, tryTake, all int
+	take, tryTake, all *native
 }
 
 // claims are the ids of a generator, or the numbers of a tag, that all goroutines share: one call
@@ -70,7 +70,7 @@ func (c *claim) id(place uint64) int64 {
 }
 
 // newClaims opens claims of a source.
-func newClaims(open int, from source) (*claims, error) {
+func newClaims(open *native, from source) (*claims, error) {
 	c := &claims{source: from, length: 1, permits: make(chan struct{}, waiting)}
 	// The library writes an address of its own.
 	word, handle := new(*uint64), new(uint64)
@@ -230,7 +230,7 @@ func (c *claims) exit() {
 }
 
 // number calls what writes one number.
-func (c *claims) number(function int) (int64, error) {
+func (c *claims) number(function *native) (int64, error) {
 	number := new(int64)
 	err := call(function, uintptr(c.source.handle), uintptr(unsafe.Pointer(number)))
 	return *number, err

@@ -51,7 +51,7 @@ func OpenFixed(worker uint64, options ...Option) (*Generator, error) {
 }
 
 // opened opens what an address and options name, and makes T of its handle.
-func opened[T any](ctx context.Context, function int, address string, options []Option,
+func opened[T any](ctx context.Context, function *native, address string, options []Option,
 	of func(handle uint64) (*T, error), closing func(*T) error) (*T, error) {
 	if err := load(); err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ type parts struct {
 	worker, sequence uint64
 }
 
-func decode(function int, handle uint64, uid Uid) (Parts, error) {
+func decode(function *native, handle uint64, uid Uid) (Parts, error) {
 	if uid <= 0 {
 		return Parts{}, notAnID(uid.String())
 	}
@@ -145,7 +145,7 @@ func (g *Generator) Parts(uid Uid) (Parts, error) { return decode(cDecode, g.han
 // reason that is "obstacle". After a close it fails with ErrClosed.
 func (g *Generator) Status() (string, error) { return statusOf(cStatus, g.handle) }
 
-func statusOf(function int, handle uint64) (string, error) {
+func statusOf(function *native, handle uint64) (string, error) {
 	return writing(func(buffer []byte, length *int) error {
 		return call(function, uintptr(handle), uintptr(unsafe.Pointer(&buffer[0])),
 			uintptr(len(buffer)), uintptr(unsafe.Pointer(length)))

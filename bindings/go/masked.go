@@ -17,7 +17,7 @@ func NewMasked(keys string) (*Masked, error) {
 }
 
 // openKeys opens keys, and overwrites the copy that the library has read.
-func openKeys(function int, keys string, others ...*byte) (uint64, error) {
+func openKeys(function *native, keys string, others ...*byte) (uint64, error) {
 	if err := load(); err != nil {
 		return 0, err
 	}
@@ -43,7 +43,7 @@ func (m *Masked) Mask(id int64) (int64, error) { return m.one(cMask, id) }
 // id.
 func (m *Masked) Unmask(masked int64) (int64, error) { return m.one(cUnmask, masked) }
 
-func (m *Masked) one(function int, id int64) (int64, error) {
+func (m *Masked) one(function *native, id int64) (int64, error) {
 	other := new(int64)
 	err := call(function, uintptr(m.handle), uintptr(id), uintptr(unsafe.Pointer(other)))
 	return *other, err

@@ -11,131 +11,81 @@ import (
 	"github.com/uidring/uidring/bindings/go/internal/library"
 )
 
-// The functions of the library that are called.
-const (
-	cLastError = iota
-	cVersion
-	cNextEvent
-	cOpen
-	cOpenFixed
-	cTake
-	cTryTake
-	cFill
-	cDecode
-	cStatus
-	cClose
-	cClaimsOpen
-	cTagClaimsOpen
-	cClaim
-	cClaimsGiveBack
-	cClaimsClose
-	cSegmentsOpen
-	cSegmentsCreate
-	cSegmentsTag
-	cSegmentsClose
-	cTagTake
-	cTagTryTake
-	cTagFill
-	cTagStatus
-	cSeriesOpen
-	cSeriesInTransactions
-	cSeriesCreate
-	cSeriesNext
-	cSeriesNextIn
-	cSeriesReadIn
-	cSeriesParse
-	cSeriesFormat
-	cSeriesWiden
-	cSeriesStatus
-	cSeriesClose
-	cRowsAdd
-	cRowsFailed
-	cIsTransient
-	cMaskedOpen
-	cMask
-	cMaskMany
-	cUnmask
-	cMaskedClose
-	cOpaqueOpen
-	cOpaqueEncode
-	cOpaqueDecode
-	cOpaqueClose
-	cPastOpen
-	cPastTakeAt
-	cPastTakeTimes
-	cPastDecode
-	cPastStatus
-	cPastClose
-	cWorkerLend
-	cWorkerID
-	cWorkerIsHeld
-	cWorkerStatus
-	cWorkerClose
-)
-
-var names = [...]string{
-	cLastError:            "last_error",
-	cVersion:              "version",
-	cNextEvent:            "next_event",
-	cOpen:                 "open",
-	cOpenFixed:            "open_fixed",
-	cTake:                 "take",
-	cTryTake:              "try_take",
-	cFill:                 "fill",
-	cDecode:               "decode",
-	cStatus:               "status",
-	cClose:                "close",
-	cClaimsOpen:           "claims_open",
-	cTagClaimsOpen:        "tag_claims_open",
-	cClaim:                "claim",
-	cClaimsGiveBack:       "claims_give_back",
-	cClaimsClose:          "claims_close",
-	cSegmentsOpen:         "segments_open",
-	cSegmentsCreate:       "segments_create",
-	cSegmentsTag:          "segments_tag",
-	cSegmentsClose:        "segments_close",
-	cTagTake:              "tag_take",
-	cTagTryTake:           "tag_try_take",
-	cTagFill:              "tag_fill",
-	cTagStatus:            "tag_status",
-	cSeriesOpen:           "series_open",
-	cSeriesInTransactions: "series_in_transactions",
-	cSeriesCreate:         "series_create",
-	cSeriesNext:           "series_next",
-	cSeriesNextIn:         "series_next_in",
-	cSeriesReadIn:         "series_read_in",
-	cSeriesParse:          "series_parse",
-	cSeriesFormat:         "series_format",
-	cSeriesWiden:          "series_widen",
-	cSeriesStatus:         "series_status",
-	cSeriesClose:          "series_close",
-	cRowsAdd:              "rows_add",
-	cRowsFailed:           "rows_failed",
-	cIsTransient:          "is_transient",
-	cMaskedOpen:           "masked_open",
-	cMask:                 "mask",
-	cMaskMany:             "mask_many",
-	cUnmask:               "unmask",
-	cMaskedClose:          "masked_close",
-	cOpaqueOpen:           "opaque_open",
-	cOpaqueEncode:         "opaque_encode",
-	cOpaqueDecode:         "opaque_decode",
-	cOpaqueClose:          "opaque_close",
-	cPastOpen:             "past_open",
-	cPastTakeAt:           "past_take_at",
-	cPastTakeTimes:        "past_take_times",
-	cPastDecode:           "past_decode",
-	cPastStatus:           "past_status",
-	cPastClose:            "past_close",
-	cWorkerLend:           "worker_lend",
-	cWorkerID:             "worker_id",
-	cWorkerIsHeld:         "worker_is_held",
-	cWorkerStatus:         "worker_status",
-	cWorkerClose:          "worker_close",
+// native is a function of the library.
+type native struct {
+	name    string
+	address uintptr
 }
 
-// addresses are those of the functions, once the library is loaded.
-var addresses [len(names)]uintptr
+// functions are all that this module calls. load sets their addresses.
+var functions []*native
+
+func named(name string) *native {
+	one := &native{name: name}
+	functions = append(functions, one)
+	return one
+}
+
+var (
+	cLastError            = named("last_error")
+	cVersion              = named("version")
+	cNextEvent            = named("next_event")
+	cOpen                 = named("open")
+	cOpenFixed            = named("open_fixed")
+	cTake                 = named("take")
+	cTryTake              = named("try_take")
+	cFill                 = named("fill")
+	cDecode               = named("decode")
+	cStatus               = named("status")
+	cClose                = named("close")
+	cClaimsOpen           = named("claims_open")
+	cTagClaimsOpen        = named("tag_claims_open")
+	cClaim                = named("claim")
+	cClaimsGiveBack       = named("claims_give_back")
+	cClaimsClose          = named("claims_close")
+	cSegmentsOpen         = named("segments_open")
+	cSegmentsCreate       = named("segments_create")
+	cSegmentsTag          = named("segments_tag")
+	cSegmentsClose        = named("segments_close")
+	cTagTake              = named("tag_take")
+	cTagTryTake           = named("tag_try_take")
+	cTagFill              = named("tag_fill")
+	cTagStatus            = named("tag_status")
+	cSeriesOpen           = named("series_open")
+	cSeriesInTransactions = named("series_in_transactions")
+	cSeriesCreate         = named("series_create")
+	cSeriesNext           = named("series_next")
+	cSeriesNextIn         = named("series_next_in")
+	cSeriesReadIn         = named("series_read_in")
+	cSeriesParse          = named("series_parse")
+	cSeriesFormat         = named("series_format")
+	cSeriesWiden          = named("series_widen")
+	cSeriesStatus         = named("series_status")
+	cSeriesClose          = named("series_close")
+	cRowsAdd              = named("rows_add")
+	cRowsFailed           = named("rows_failed")
+	cIsTransient          = named("is_transient")
+	cMaskedOpen           = named("masked_open")
+	cMask                 = named("mask")
+	cMaskMany             = named("mask_many")
+	cUnmask               = named("unmask")
+	cMaskedClose          = named("masked_close")
+	cOpaqueOpen           = named("opaque_open")
+	cOpaqueEncode         = named("opaque_encode")
+	cOpaqueDecode         = named("opaque_decode")
+	cOpaqueClose          = named("opaque_close")
+	cPastOpen             = named("past_open")
+	cPastTakeAt           = named("past_take_at")
+	cPastTakeTimes        = named("past_take_times")
+	cPastDecode           = named("past_decode")
+	cPastStatus           = named("past_status")
+	cPastClose            = named("past_close")
+	cWorkerLend           = named("worker_lend")
+	cWorkerID             = named("worker_id")
+	cWorkerIsHeld         = named("worker_is_held")
+	cWorkerStatus         = named("worker_status")
+	cWorkerClose          = named("worker_close")
+)
 
 // load loads the library once in a process, ahead of the first handle.
 var load = sync.OnceValue(func() error {
@@ -143,10 +93,10 @@ var load = sync.OnceValue(func() error {
 	if err != nil {
 		return &Error{kind: ErrUnavailable, message: err.Error(), cause: err}
 	}
-	for index, name := range names {
-		if addresses[index], err = purego.Dlsym(handle, "uidring_"+name); err != nil {
+	for _, one := range functions {
+		if one.address, err = purego.Dlsym(handle, "uidring_"+one.name); err != nil {
 			return failure(ErrUnavailable, "the library that was loaded is of another version than "+
-				"this module: it has no uidring_"+name)
+				"this module: it has no uidring_"+one.name)
 		}
 	}
 	listen()
@@ -160,12 +110,12 @@ var load = sync.OnceValue(func() error {
 // the compiler keeps what they lead to in its place during the call.
 //
 //go:uintptrescapes
-func call(function int, args ...uintptr) error {
+func call(function *native, args ...uintptr) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	code, _, _ := purego.SyscallN(addresses[function], args...)
+	code, _, _ := purego.SyscallN(function.address, args...)
 	if code := int32(code); code != 0 {
-		sentence, _, _ := purego.SyscallN(addresses[cLastError])
+		sentence, _, _ := purego.SyscallN(cLastError.address)
 		return failure(kindOf(code), textAt(sentence))
 	}
 	return nil
@@ -236,6 +186,6 @@ func Version() (string, error) {
 	if err := load(); err != nil {
 		return "", err
 	}
-	version, _, _ := purego.SyscallN(addresses[cVersion])
+	version, _, _ := purego.SyscallN(cVersion.address)
 	return textAt(version), nil
 }

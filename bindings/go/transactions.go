@@ -244,8 +244,8 @@ func addRow(found *sql.Rows, count int, rows uintptr) error {
 // add calls a function that returns nothing.
 //
 //go:uintptrescapes
-func add(function int, args ...uintptr) {
-	purego.SyscallN(addresses[function], args...)
+func add(function *native, args ...uintptr) {
+	purego.SyscallN(function.address, args...)
 }
 
 // IsTransient tells whether another transaction may not meet this error: of this package, or of a
@@ -272,7 +272,7 @@ func (d Database) IsTransient(err error) bool {
 	if problem != nil {
 		return false
 	}
-	is, _, _ := purego.SyscallN(addresses[cIsTransient], uintptr(d),
+	is, _, _ := purego.SyscallN(cIsTransient.address, uintptr(d),
 		uintptr(unsafe.Pointer(text)))
 	runtime.KeepAlive(text)
 	return int32(is) == 1
