@@ -20,7 +20,7 @@ record StoreAddress(String url, String user, String password) {
             return new StoreAddress(properties.getAddress(), properties.getUsername(),
                     properties.getPassword());
         }
-        if (database == null || database.url == null) {
+        if (database.url == null) {
             throw new NoAddressException("there is no address of a store, and no database "
                     + "of spring.datasource: " + HELP);
         }

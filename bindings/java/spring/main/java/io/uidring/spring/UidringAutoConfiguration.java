@@ -3,7 +3,6 @@ package io.uidring.spring;
 import io.uidring.Segments;
 import io.uidring.Series;
 import io.uidring.UidGenerator;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -35,31 +34,29 @@ public class UidringAutoConfiguration {
     /** Made at the start, so that a store that is away is told then. */
     @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean
-    UidGenerator uidGenerator(UidringLog log, UidringProperties properties,
-            ObjectProvider<StoreAddress> database, Environment environment) {
-        return Opening.generator(properties, database(database, environment));
+    UidGenerator uidGenerator(UidringLog log, UidringProperties properties, StoreAddress database) {
+        return Opening.generator(properties, database);
     }
 
     @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean
     @ConditionalOnProperty("uidring.segments.enabled")
-    Segments uidringSegments(UidringLog log, UidringProperties properties,
-            ObjectProvider<StoreAddress> database, Environment environment) {
-        return Opening.segments(properties, database(database, environment));
+    Segments uidringSegments(UidringLog log, UidringProperties properties, StoreAddress database) {
+        return Opening.segments(properties, database);
     }
 
     @Bean(destroyMethod = "close")
     @ConditionalOnMissingBean
     @ConditionalOnProperty("uidring.series.enabled")
-    Series uidringSeries(UidringLog log, UidringProperties properties,
-            ObjectProvider<StoreAddress> database, Environment environment) {
-        return Opening.series(properties, database(database, environment));
+    Series uidringSeries(UidringLog log, UidringProperties properties, StoreAddress database) {
+        return Opening.series(properties, database);
     }
 
-    private static StoreAddress database(
-            ObjectProvider<StoreAddress> database, Environment environment) {
-        StoreAddress found = database.getIfAvailable();
-        return found != null ? found : new StoreAddress(
+    /** The database of a program that Boot has no details of, or none. */
+    @Bean
+    @ConditionalOnMissingBean
+    StoreAddress uidringDatabaseOfProperties(Environment environment) {
+        return new StoreAddress(
                 environment.getProperty("spring.datasource.url"),
                 environment.getProperty("spring.datasource.username"),
                 environment.getProperty("spring.datasource.password"));
