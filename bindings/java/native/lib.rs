@@ -64,8 +64,8 @@ pub unsafe extern "system" fn JNI_OnUnload(_: *mut jni::sys::JavaVM, _: *mut c_v
         return;
     }
     // Not on this thread, which cleans up for all of Java: a generator gives its lease back to a
-    // store that may be slow. The code of the library stays: see `build.rs` and
-    // `keep_loaded`.
+    // store that may be slow. The code of the library stays, as `build.rs`
+    // and `keep_loaded` say.
     let dropping = thread::Builder::new().name("uidring-unload".to_owned());
     // If no thread can be started, the handles are freed here.
     let _ = dropping.spawn(move || drop(left));

@@ -83,7 +83,7 @@ fn uids_of_any_rate_with_short_ticks_spread_over_shards() {
 #[test]
 fn uids_of_exact_time_spread_over_shards_at_any_rate() {
     for (layout, rate, takes) in [
-        // For the metrics, the filler looks each second.
+        // With the feature `metrics` the filler runs each second, so few takes are a long test.
         (Layout::TWITTER, 1.0 / 3600.0, 400),
         (Layout::TWITTER, 1.0 / 60.0, 5_000),
         (Layout::TWITTER, 1.0, 30_000),

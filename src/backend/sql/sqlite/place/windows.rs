@@ -14,7 +14,8 @@ impl<'a> Place<'a> {
         Place { path, is_there: found.is_some() }
     }
 
-    /// Whether a hard link leads to the file, too. SQLite says why it cannot be opened.
+    /// Whether a hard link leads to the file, too. Nothing is known of a file that this user cannot
+    /// open: SQLite will refuse it.
     pub fn has_second_name(&self) -> bool {
         let told = || winapi_util::file::information(File::open(self.path).ok()?).ok();
         self.is_there && told().is_some_and(|told| told.number_of_links() > 1)
