@@ -38,9 +38,6 @@ import java.util.concurrent.TimeoutException;
  * take ids at once. The properties are set before the start.
  */
 public class CachedUidGenerator implements UidGenerator, AutoCloseable {
-    /** Their default: the midnight in China with which 2016-05-20 began. */
-    private static final long DEFAULT_EPOCH = 1_463_673_600;
-
     /**
      * How many seconds the first id waits for an assigner in another thread. That may never answer
      * if it needs a lock which the caller holds.
@@ -50,10 +47,10 @@ public class CachedUidGenerator implements UidGenerator, AutoCloseable {
     /** One digit is enough, as for them. */
     private static final DateTimeFormatter DAY = DateTimeFormatter.ofPattern("u-M-d");
 
-    private int timeBits = 28;
-    private int workerBits = 22;
-    private int seqBits = 13;
-    private long epochSeconds = DEFAULT_EPOCH;
+    private int timeBits = Defaults.TIME_BITS;
+    private int workerBits = Defaults.WORKER_BITS;
+    private int seqBits = Defaults.SEQ_BITS;
+    private long epochSeconds = Defaults.EPOCH_SECONDS;
     private WorkerIdAssigner workerIdAssigner;
     private String address;
     private Map<String, String> options = Map.of();
@@ -347,7 +344,7 @@ public class CachedUidGenerator implements UidGenerator, AutoCloseable {
     /**
      * The width of the time field, which counts seconds.
      *
-     * @param timeBits the bits; 0 and less leave the default of 28
+     * @param timeBits the bits; 0 and less leave the default
      */
     public void setTimeBits(int timeBits) {
         if (timeBits > 0) {
@@ -358,7 +355,7 @@ public class CachedUidGenerator implements UidGenerator, AutoCloseable {
     /**
      * The width of the worker field.
      *
-     * @param workerBits the bits; 0 and less leave the default of 22
+     * @param workerBits the bits; 0 and less leave the default
      */
     public void setWorkerBits(int workerBits) {
         if (workerBits > 0) {
@@ -369,7 +366,7 @@ public class CachedUidGenerator implements UidGenerator, AutoCloseable {
     /**
      * The width of the sequence field.
      *
-     * @param seqBits the bits; 0 and less leave the default of 13
+     * @param seqBits the bits; 0 and less leave the default
      */
     public void setSeqBits(int seqBits) {
         if (seqBits > 0) {
