@@ -146,31 +146,6 @@ def test_the_example_runs(tmp_path: Path) -> None:
     assert [line.split()[1][-2:] for line in lines] == ["-1", "-2", "-3"]
 
 
-DJANGO = """
-from django.conf import settings
-from django.db.migrations.writer import MigrationWriter
-import uidring
-
-settings.configure()
-uids = uidring.UidGenerator.fixed(7)
-
-def new_id():
-    return uids.take()
-
-new_id.__module__ = "app.models"
-assert MigrationWriter.serialize(new_id)[0] == "app.models.new_id"
-try:
-    MigrationWriter.serialize(uids.take)
-except ValueError:
-    print("refused")
-"""
-
-
-def test_django_takes_a_function_as_a_default_and_no_method(tmp_path: Path) -> None:
-    pytest.importorskip("django")
-    assert run([sys.executable, "-c", DJANGO], tmp_path) == "refused\n"
-
-
 def test_the_version_is_that_of_the_library() -> None:
     manifest = (ROOT.parent.parent / "Cargo.toml").read_text()
     assert f'[workspace.package]\nversion = "{uidring.__version__}"\n' in manifest

@@ -26,6 +26,7 @@ from ._errors import (
     UidringError,
     UnavailableError,
 )
+from ._process import configure, generator, take, take_async
 from ._transactions import is_transient
 from ._uidring import (
     Masked,
@@ -60,5 +61,9 @@ __all__ = [
     "UnavailableError",
     "WorkerId",
     "__version__",
+    "configure",
+    "generator",
     "is_transient",
+    "take",
+    "take_async",
 ]

@@ -1,0 +1,1 @@
+"""A project of Django's: customers, and their orders with lines."""
