@@ -3,8 +3,7 @@
     pip install sqlalchemy
     python examples/orders.py [FOLDER]
 
-A key is there before the row is inserted, so a statement can insert many rows at once. The column
-is a `BigInteger`, because a UID has up to 63 bits.
+A key is there before the row is inserted, so a statement can insert many rows at once.
 """
 
 from __future__ import annotations
@@ -13,14 +12,15 @@ import sys
 from datetime import datetime, timezone
 from pathlib import Path
 
-from sqlalchemy import BigInteger, String, create_engine, select
+from sqlalchemy import String, create_engine, select
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 import uidring
+from uidring.sqlalchemy import UidKey
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-# A program that forks workers opens these in each worker, after the fork.
-uids = uidring.UidGenerator.open(folder / "uidring.db")
+uidring.configure(folder / "uidring.db")
+# A program that forks workers opens this in each worker, after the fork.
 series = uidring.Series.open(folder / "uidring.db")
 series.create("orders", "SO{yyyy}-{n}")
 
@@ -36,10 +36,7 @@ class Base(DeclarativeBase):
 class Order(Base):
     __tablename__ = "orders"
 
-    # `autoincrement=False`: the database makes no keys of its own.
-    id: Mapped[int] = mapped_column(
-        BigInteger, primary_key=True, autoincrement=False, default=uids.take
-    )
+    id: Mapped[UidKey]
     number: Mapped[str] = mapped_column(String(30), unique=True, default=next_number)
     customer: Mapped[str] = mapped_column(String(100))
 
@@ -52,7 +49,7 @@ def main() -> None:
         session.commit()
         # The order of keys is the order of time, to the tick.
         for order in session.scalars(select(Order).order_by(Order.id)):
-            made = uids.parts(order.id).time
+            made = uidring.generator().parts(order.id).time
             assert made <= datetime.now(timezone.utc)
             print(order.id, order.number, order.customer, made.isoformat())
     engine.dispose()

@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
@@ -14,10 +14,24 @@ import pytest
 README = (Path(__file__).parent.parent / "README.md").read_text()
 
 
+def section(heading: str) -> str:
+    return README.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+
+
+def requires(package: str) -> None:
+    """Skips a test that needs another version of a package, or a package that is not there."""
+    name, _, least = package.partition(">=")
+    try:
+        found = version(name)
+    except PackageNotFoundError:
+        pytest.skip(f"{name} is not installed")
+    if least and int(found.split(".")[0]) < int(least):
+        pytest.skip(f"{name} is {found}")
+
+
 def files(heading: str, folder: Path) -> dict[str, str]:
     """The files of a section, by name, with addresses in `folder`."""
-    section = README.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    found = re.findall(r"^```py\n# (\S+)\n(.*?)^```$", section, re.M | re.S)
+    found = re.findall(r"^```py\n# (\S+)\n(.*?)^```$", section(heading), re.M | re.S)
     assert found
     return {name: text.replace("/srv/", f"{folder}/") for name, text in found}
 
@@ -37,9 +51,9 @@ def run(folder: Path, *command: str) -> str:
     return end.stdout
 
 
-@pytest.mark.skipif(find_spec("django") is None, reason="Django is not installed")
 def test_django(tmp_path: Path) -> None:
     """A project as Django itself lays it."""
+    requires("django")
     found = files("Django", tmp_path)
     run(tmp_path, "-m", "django", "startproject", "site1", ".")
     run(tmp_path, "manage.py", "startapp", "shop")
@@ -55,3 +69,14 @@ def test_django(tmp_path: Path) -> None:
     program += "print(order.pk in range(2**53, 2**63), order.invoice[4:])"
     said = run(tmp_path, "manage.py", "shell", "-c", program)
     assert said.splitlines()[-1] == "True -00001"
+
+
+@pytest.mark.parametrize(
+    ("heading", "package", "said"),
+    [("SQLAlchemy", "sqlalchemy>=2", r"\[\(\d{18,19}, 'Ada'\), \(\d{18,19}, 'Grace'\)\]\n")],
+)
+def test_a_program(heading: str, package: str, said: str, tmp_path: Path) -> None:
+    requires(package)
+    (program,) = re.findall(r"^```python\n(.*?)^```$", section(heading), re.M | re.S)
+    program = program.replace("/srv/", f"{tmp_path}/")
+    assert re.fullmatch(said, run(tmp_path, "-c", program))

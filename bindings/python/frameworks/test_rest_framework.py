@@ -48,8 +48,7 @@ def test_a_number_is_read_without_loss() -> None:
 def test_what_is_no_id_is_refused(value: Any) -> None:
     told = post("/api/customers/", {"name": "Ada", "foreign_id": value}, 400)
     assert list(told) == ["foreign_id"]
-    if value not in (0, "0", -1, 2**63):
-        assert "as a text or a whole number" in told["foreign_id"][0]
+    assert "a whole number from 1 to 9223372036854775807" in told["foreign_id"][0]
     told = post("/api/orders/", {"customer": value}, 400)
     assert list(told) == ["customer"]
 

@@ -11,17 +11,14 @@ from typing import Any, Optional
 from rest_framework import serializers
 from rest_framework.utils.model_meta import get_field_info
 
+from .._ids import read_id
 from . import _fields
-
-_MOST = 2**63 - 1
-
 
 class UidField(serializers.Field):  # type: ignore[type-arg]
     """An id, written as a text, and read from a text or a whole number."""
 
     default_error_messages = {
-        "invalid": "A valid id is required, as a text or a whole number.",
-        "range": "An id is a whole number from 1 to 9223372036854775807.",
+        "invalid": "An id is required: a whole number from 1 to 9223372036854775807, or its text.",
     }
 
     def __init__(self, **kwargs: Any) -> None:
@@ -31,13 +28,10 @@ class UidField(serializers.Field):  # type: ignore[type-arg]
         super().__init__(**kwargs)
 
     def to_internal_value(self, data: Any) -> int:
-        if isinstance(data, str) and data.isascii() and data.isdigit() and len(data) <= 19:
-            data = int(data)
-        if not isinstance(data, int) or isinstance(data, bool):
+        try:
+            return read_id(data)
+        except ValueError:
             self.fail("invalid")
-        if not 1 <= data <= _MOST:
-            self.fail("range")
-        return data
 
     def to_representation(self, value: Any) -> str:
         return str(value)
