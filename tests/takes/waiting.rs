@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -48,39 +48,41 @@ fn a_take_waits_for_the_clock_and_keeps_its_place() {
     }
 }
 
+/// None is passed over, however the machine shares its processors out.
 #[test]
-fn many_waiting_threads_are_served_alike() {
-    const THREADS: usize = 8;
-    // So many that a thread which a busy machine keeps away for a moment makes up for it.
-    const MOST: usize = 800;
-    let uids = paced(LeadLimit::Wait).build().unwrap();
-    let counts: [AtomicUsize; THREADS] = Default::default();
-    let barrier = Barrier::new(THREADS);
+fn each_thread_that_waits_gets_a_uid_of_the_next_tick() {
+    const THREADS: u64 = 8;
+    const TICKS: u64 = 100;
+    let (clock, uids) = stuck(LeadLimit::Wait);
+    let is_over = AtomicBool::new(false);
     let taken: Vec<Vec<Uid>> = thread::scope(|scope| {
-        let taker = |index: usize| {
-            let (uids, counts, barrier) = (&uids, &counts, &barrier);
-            scope.spawn(move || {
-                barrier.wait();
-                let mut taken = Vec::new();
-                while counts.iter().all(|count| count.load(Ordering::Relaxed) < MOST) {
-                    taken.push(uids.take().unwrap());
-                    counts[index].fetch_add(1, Ordering::Relaxed);
-                }
-                taken
-            })
+        let taker = || {
+            let mut taken = Vec::new();
+            while !is_over.load(Ordering::SeqCst) {
+                taken.push(uids.take().unwrap());
+            }
+            taken
         };
-        let handles: Vec<_> = (0..THREADS).map(taker).collect();
+        let handles: Vec<_> = (0..THREADS).map(|_| scope.spawn(taker)).collect();
+        for tick in 1..=TICKS {
+            while uids.status().waits < THREADS * tick {
+                thread::sleep(Duration::from_millis(1));
+            }
+            is_over.store(tick == TICKS, Ordering::SeqCst);
+            clock.advance(TICK);
+        }
         handles.into_iter().map(|handle| handle.join().unwrap()).collect()
     });
     let distinct: HashSet<Uid> = taken.iter().flatten().copied().collect();
     assert_eq!(distinct.len(), taken.iter().map(Vec::len).sum::<usize>());
+    let first = uids.layout().parts(*distinct.iter().min().unwrap()).time;
     for (index, taken) in taken.iter().enumerate() {
         assert!(taken.is_sorted_by(|a, b| a < b));
-        assert!(
-            taken.len() >= MOST / 4,
-            "thread {index} got {} where another got {MOST}",
-            taken.len()
-        );
+        let times: HashSet<_> = taken.iter().map(|&uid| uids.layout().parts(uid).time).collect();
+        for tick in 1..=TICKS {
+            let time = first + TICK * u32::try_from(tick).unwrap();
+            assert!(times.contains(&time), "thread {index} got none of tick {tick}");
+        }
     }
 }
 
