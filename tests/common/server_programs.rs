@@ -28,7 +28,7 @@ pub fn as_user(user: &str, program: &Path) -> Command {
 }
 
 /// A program in the path.
-fn in_path(name: &str) -> Option<PathBuf> {
+pub fn in_path(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.exists())
 }

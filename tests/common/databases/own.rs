@@ -6,6 +6,8 @@ mod folder;
 #[path = "../free_port.rs"]
 #[allow(clippy::duplicate_mod)] // other servers have it, too
 mod free_port;
+#[path = "new_data.rs"]
+mod new_data;
 #[path = "../server_programs.rs"]
 #[allow(clippy::duplicate_mod)] // other servers have it, too
 mod server_programs;
@@ -18,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use folder::folder;
 pub use free_port::free_port;
+use new_data::copy_folder;
 pub use server_programs::{has_mysql_itself, is_root};
 use server_programs::{make_mysql, mysql_server, postgres_program, run, store_program};
 
@@ -83,15 +86,22 @@ impl OwnServer {
             // The servers refuse to run as root.
             run(Command::new("chown").arg(kind.user()).arg(dir.path()));
         }
-        match kind {
-            Server::Postgres => run(as_server_user(kind, &postgres_program("initdb"))
-                .args(["-U", "postgres", "-A", "trust", "--no-sync", "-D"])
-                .arg(&data)),
-            // In the system's temporary directory, another server that starts deletes its files.
-            Server::MySql => run(make_mysql(&program, &data)
-                .env("TMPDIR", dir.path())
-                .args(options.iter().filter(|option| is_of_data(option)))),
-        }
+        let of_data: Vec<_> = options.iter().filter(|option| is_of_data(option)).collect();
+        let (maker, mut command) = match kind {
+            Server::Postgres => {
+                let initdb = postgres_program("initdb");
+                let mut command = as_server_user(kind, &initdb);
+                command.args(["-U", "postgres", "-A", "trust", "--no-sync", "-D"]).arg(&data);
+                (initdb, command)
+            }
+            Server::MySql => {
+                let mut command = make_mysql(&program, &data);
+                // In the system's temporary directory, another server that starts deletes its files.
+                command.env("TMPDIR", dir.path()).args(&of_data);
+                (program.clone(), command)
+            }
+        };
+        new_data::make(&mut command, &maker, &of_data, &data);
         let mut server = OwnServer { kind, dir, port, process: None, options, tls, program };
         server.write_certificate();
         server.launch();
@@ -361,10 +371,6 @@ impl OwnServer {
             }
         }
     }
-}
-
-fn copy_folder(from: &Path, to: &Path) {
-    run(Command::new("cp").arg("-a").arg(from).arg(to));
 }
 
 impl Drop for OwnServer {
