@@ -346,7 +346,7 @@ fn pages_speak_as_people_do() {
     ] {
         let output = run(folder.path(), &args.split(' ').collect::<Vec<_>>());
         let said = text(&output.stdout) + &complaint(&output);
-        let page = said.split("Rust  ").next().unwrap();
+        let page = said.split("\nRust  ").next().unwrap();
         let lines = page.lines().filter(|line| !line.contains("due in"));
         assert_eq!(lines.flat_map(odd_words).collect::<Vec<_>>(), [""; 0], "{said}");
     }

@@ -112,6 +112,13 @@ fn plan_recommends_a_layout_that_does() {
         for member in ["time_bits", "worker_bits", "sequence_bits", "tick_ms", "epoch", "expires"] {
             assert_eq!(shown[member], row[member], "{member}");
         }
+        for language in ["Java", "Python", "Node.js", "Go"] {
+            let call = row["bindings"][language].as_str().unwrap();
+            for words in flags.chunks(2) {
+                assert!(call.contains(words[0].trim_start_matches("--")), "{call}");
+                assert!(call.contains(words[1]), "{call}");
+            }
+        }
     }
     assert_eq!(plan["recommended"]["fits"], true);
 }
@@ -195,15 +202,19 @@ fn plan_says_when_the_old_ids_pass_the_new_ones() {
 #[test]
 fn plan_draws_what_it_recommends() {
     let page = stdout(folder().path(), &["plan", "--rate", "1000", "--years", "30"]);
-    let (_, rust) = page.split_once("\nRust  ").unwrap();
-    let (rust, _) = rust.split_once("\nTool  ").unwrap();
-    let layout = layout_of_rust(&rust.replace("\n      ", ""));
+    let (_, rust) = page.split_once("\nRust     ").unwrap();
+    let (rust, _) = rust.split_once("\nJava     ").unwrap();
+    let layout = layout_of_rust(&rust.replace("\n         ", ""));
     assert!(page.contains(&format!("Recommended: {layout}\n")), "{page}");
     for expected in [
         "One node takes 1,000 UIDs a second",
         "▶ recommended",
         "✔ the default",
-        "Tool  uidring take --layout ",
+        "Java     UidGenerator.open(address, \"layout=",
+        "Python   UidGenerator.open(address, layout=\"",
+        "Node.js  UidGenerator.open(address, { layout: '",
+        "Go       uidring.Open(ctx, address, uidring.With(\"layout\", \"",
+        "Tool     uidring take --layout ",
     ] {
         assert!(page.contains(expected), "{expected:?} is not in\n{page}");
     }

@@ -39,14 +39,45 @@ impl Candidate {
 
     /// The same for this tool.
     pub(crate) fn flags(&self) -> String {
+        let flags = self.options().map(|(name, value)| format!("--{name} {value}"));
+        flags.collect::<Vec<_>>().join(" ")
+    }
+
+    /// The call of each binding, by the name of its language.
+    pub(crate) fn bindings(&self) -> [(&'static str, String); 4] {
+        let call = |open: &str, option: &dyn Fn(&str, &str) -> String, end: &str| {
+            let options: Vec<_> =
+                self.options().map(|(name, value)| option(name, &value)).collect();
+            format!("{open}{}{end}", options.join(", "))
+        };
+        let java =
+            call("UidGenerator.open(address, ", &|name, value| format!("\"{name}={value}\""), ")");
+        let python =
+            call("UidGenerator.open(address, ", &|name, value| format!("{name}=\"{value}\""), ")");
+        let node = call(
+            "UidGenerator.open(address, { ",
+            &|name, value| format!("{name}: '{value}'"),
+            " })",
+        );
+        let go = call(
+            "uidring.Open(ctx, address, ",
+            &|name, value| format!("uidring.With(\"{name}\", \"{value}\")"),
+            ")",
+        );
+        [("Java", java), ("Python", python), ("Node.js", node), ("Go", go)]
+    }
+
+    /// The options that make this layout, and their values.
+    fn options(&self) -> impl Iterator<Item = (&'static str, String)> + use<> {
         let FieldWidths { time_bits, worker_bits, sequence_bits, tick_ms } = self.split;
         let epoch = Times::of(&self.layout).utc(self.layout.epoch());
-        let epoch = epoch
+        let day = epoch
             .strip_suffix("T00:00:00Z")
             .or(epoch.strip_suffix("T00:00:00.000Z"))
             .unwrap_or(&epoch);
-        let tick = if tick_ms == 1000 { String::new() } else { format!(" --tick {tick_ms}ms") };
-        format!("--layout {time_bits},{worker_bits},{sequence_bits}{tick} --epoch {epoch}")
+        let layout = ("layout", format!("{time_bits},{worker_bits},{sequence_bits}"));
+        let tick = (tick_ms != 1000).then(|| ("tick", format!("{tick_ms}ms")));
+        [Some(layout), tick, Some(("epoch", day.to_owned()))].into_iter().flatten()
     }
 }
 

@@ -1,5 +1,6 @@
 //! `uidring plan`: which layout a service needs.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
@@ -146,6 +147,8 @@ struct Row {
     peak_may_last_ms: Option<u64>,
     rust: String,
     flags: String,
+    /// The call of each binding.
+    bindings: BTreeMap<&'static str, String>,
 }
 
 impl Args {
@@ -274,6 +277,7 @@ fn row(candidate: &Candidate, needs: &Needs) -> Row {
         peak_may_last_ms: needs.peak_lasts_ms(*split).map(saturating_u64),
         rust: candidate.rust().concat(),
         flags: candidate.flags(),
+        bindings: candidate.bindings().into(),
     }
 }
 

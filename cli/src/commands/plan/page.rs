@@ -41,14 +41,17 @@ pub(crate) fn page(
         explained(needs, first, now),
         compared(needs, candidates, now),
         rust(first),
-        tool(first),
+        others(first),
     )
 }
+
+/// The width of the names of languages.
+const NAME: usize = 7;
 
 /// The calls, placed below the heading if they do not fit beside it.
 fn rust(candidate: &Candidate) -> String {
     let calls = candidate.rust();
-    let beside = row::<4>("Rust", DIM, calls.join(&format!("\n{:6}", "")));
+    let beside = row::<NAME>("Rust", DIM, calls.join(&format!("\n{:1$}", "", NAME + 2)));
     if beside.lines().count() == calls.len() {
         return beside;
     }
@@ -56,12 +59,14 @@ fn rust(candidate: &Candidate) -> String {
     paint(DIM, "Rust") + "\n" + &text::folded(&calls, text::columns(), 2)
 }
 
-/// The same layout for a run of the tool.
-fn tool(candidate: &Candidate) -> String {
+/// The same layout for each binding, and for a run of the tool.
+fn others(candidate: &Candidate) -> String {
+    let bindings = candidate.bindings().map(|(name, call)| row::<NAME>(name, DIM, call));
     let flags = candidate.flags();
     let words = ["uidring", "take"].into_iter().chain(flags.split(' '));
     let words: Vec<String> = words.map(str::to_owned).collect();
-    text::command(&paint(DIM, "Tool "), &words, text::columns())
+    let tool = paint(DIM, format_args!("{:NAME$} ", "Tool"));
+    bindings.concat() + &text::command(&tool, &words, text::columns())
 }
 
 /// The cost of exceeding the UIDs in use.
