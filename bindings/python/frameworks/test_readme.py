@@ -80,3 +80,14 @@ def test_a_program(heading: str, package: str, said: str, tmp_path: Path) -> Non
     (program,) = re.findall(r"^```python\n(.*?)^```$", section(heading), re.M | re.S)
     program = program.replace("/srv/", f"{tmp_path}/")
     assert re.fullmatch(said, run(tmp_path, "-c", program))
+
+
+def test_fastapi(tmp_path: Path) -> None:
+    requires("fastapi")
+    for name, text in files("pydantic and FastAPI", tmp_path).items():
+        (tmp_path / name).write_text(text)
+    program = "from app import app; from fastapi.testclient import TestClient\n"
+    program += "with TestClient(app) as client:\n"
+    program += "    print(client.post('/orders?customer=Ada').text)"
+    said = run(tmp_path, "-c", program)
+    assert re.fullmatch(r'\{"id":"\d{18,19}","customer":"Ada"\}\n', said)

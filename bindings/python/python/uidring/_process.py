@@ -159,6 +159,11 @@ def _replace(opens: Optional[_Opens]) -> None:
         old.close()
 
 
+def close() -> None:
+    """Closes the generator of this process, if one is open. The next take opens another."""
+    _replace(_open)
+
+
 for _public in (configure, generator, take, take_async):
     # Where programs find them, and migrations of Django as well.
     _public.__module__ = "uidring"

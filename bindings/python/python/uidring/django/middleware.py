@@ -7,7 +7,7 @@ from typing import Optional
 from django.http import HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 
-from .._errors import UnavailableError
+from .. import _web
 
 
 class UnavailableMiddleware(MiddlewareMixin):
@@ -16,12 +16,11 @@ class UnavailableMiddleware(MiddlewareMixin):
     def process_exception(
         self, request: HttpRequest, exception: Exception
     ) -> Optional[HttpResponse]:
-        if not isinstance(exception, UnavailableError):
+        if not _web.is_unavailable(exception):
             return None
-        # The reason names the store, which is for operators.
         return HttpResponse(
-            "there is no id for now; try again\n",
-            status=503,
+            _web.TEXT + "\n",
+            status=_web.STATUS,
             content_type="text/plain; charset=utf-8",
-            headers={"Retry-After": "1"},
+            headers={"Retry-After": _web.RETRY_AFTER},
         )
