@@ -96,7 +96,7 @@ impl OwnServer {
             }
             Server::MySql => {
                 let mut command = make_mysql(&program, &data);
-                // In the system's temporary directory, another server that starts deletes its files.
+                // In the system's temporary directory, other servers that start delete its files.
                 command.env("TMPDIR", dir.path()).args(&of_data);
                 (program.clone(), command)
             }
