@@ -82,6 +82,14 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
         ],
     },
     ModuleOrder {
+        root: "bindings/node/native",
+        folder: "",
+        modules: &[
+            "work", "handle", "errors", "values", "masked", "events", "taker", "door", "takes",
+            "uids", "segments", "series", "counting", "past", "lend", "lib",
+        ],
+    },
+    ModuleOrder {
         root: "bindings/python/src",
         folder: "",
         modules: &[

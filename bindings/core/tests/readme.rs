@@ -78,16 +78,25 @@ fn each_binding_names_each_option() {
         "java/main/io/uidring/package-info.java",
         "python/python/uidring/__init__.py",
         "go/options.go",
+        "node/lib/index.d.ts",
     ] {
         let text = fs::read_to_string(bindings().join(file)).unwrap();
         let words = text.split(|one: char| !one.is_ascii_alphanumeric() && one != '_');
         let words: HashSet<&str> = words.collect();
         for (list, _) in HEADINGS {
             for (name, _) in options_of(list) {
+                let name = if file.ends_with(".ts") { camel(&name) } else { name };
                 assert!(words.contains(&*name), "{file} does not name {name}");
             }
         }
     }
+}
+
+/// `maxLead` of `max_lead`.
+fn camel(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |name, word| name + &word[..1].to_uppercase() + &word[1..])
 }
 
 #[test]
@@ -128,6 +137,32 @@ fn the_bindings_have_one_interface() {
 #[test]
 fn go_has_the_interface_of_java() {
     let go = all_in(&bindings().join("go"), "go");
+    assert_has_interface("\n| Java | Go |\n", |java, other| {
+        let name = other.map_or_else(
+            || {
+                let (first, rest) = java.split_at(1);
+                first.to_uppercase() + rest
+            },
+            str::to_owned,
+        );
+        go.contains(&format!("func {name}(")) || go.contains(&format!(") {name}("))
+    });
+}
+
+/// In Node.js, a name is that of Java, unless the page has another.
+#[test]
+fn node_has_the_interface_of_java() {
+    let types = fs::read_to_string(bindings().join("node/lib/index.d.ts")).unwrap();
+    assert_has_interface("\n| Java | Node.js |\n", |java, other| {
+        let name = other.unwrap_or(java).rsplit('.').next().unwrap();
+        let forms = [" NAME(", " NAME<", " readonly NAME:", " class NAME "];
+        forms.iter().any(|form| types.contains(&form.replace("NAME", name)))
+    });
+}
+
+/// Fails unless `has` says of each name of Java's, and of the other one that the table after
+/// `heading` has for it, that it is there.
+fn assert_has_interface(heading: &str, has: impl Fn(&str, Option<&str>) -> bool) {
     let page = page();
     let table_after = |heading: &str| {
         let (_, table) = page.split_once(heading).unwrap();
@@ -141,30 +176,19 @@ fn go_has_the_interface_of_java() {
         rows
     };
     let mut others = HashMap::new();
-    for row in table_after("\n| Java | Go |\n") {
+    for row in table_after(heading) {
         let cells = [row[1].split(", "), row[2].split(", ")].map(Iterator::collect::<Vec<_>>);
         assert_eq!(cells[0].len(), cells[1].len(), "{row:?}");
-        others.extend(
-            cells[0]
-                .iter()
-                .copied()
-                .map(str::to_owned)
-                .zip(cells[1].iter().map(|name| name.trim_matches('`').to_owned())),
-        );
+        let pairs = cells[0].iter().copied().map(str::to_owned).zip(cells[1].iter());
+        others.extend(pairs.map(|(java, name)| (java, name.trim_matches('`').to_owned())));
     }
     let mut used = 0;
     for row in table_after("\n| what | C | Java | Python |\n") {
         for java in row[3].split(", ") {
-            let name = if let Some(other) = others.get(java) {
-                used += 1;
-                other.clone()
-            } else {
-                let (first, rest) = java.trim_matches('`').split_at(1);
-                first.to_uppercase() + rest
-            };
-            let is_there =
-                go.contains(&format!("func {name}(")) || go.contains(&format!(") {name}("));
-            assert!(is_there, "{name} for {java}");
+            let other = others.get(java);
+            used += usize::from(other.is_some());
+            let is_there = has(java.trim_matches('`'), other.map(String::as_str));
+            assert!(is_there, "{java}, {other:?}");
         }
     }
     assert!(used >= others.len(), "{others:?}");
