@@ -110,7 +110,7 @@ final class StarterTest {
     void thePageHasThisProgram() throws IOException {
         String page = Files.readString(Path.of("../README.md"));
         String program = page.split("```java\n")[1].split("```")[0];
-        assertThat(Files.readString(Path.of("../tests/shop/Shop.java")))
+        assertThat(Files.readString(Path.of("../shop/shop/Shop.java")))
                 .isEqualTo("package shop;\n\n" + program);
         String properties = page.split("```properties\n")[1].split("```")[0];
         String[] lines = properties.replace("/srv/uidring.db", file().toString()).split("\n");
