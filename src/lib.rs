@@ -405,6 +405,9 @@ mod readme {}
 #[cfg(all(doctest, feature = "sqlite"))]
 #[doc = include_str!("../docs/migration.md")]
 mod migration {}
+#[cfg(doctest)]
+#[doc = include_str!("../docs/testing.md")]
+mod testing {}
 #[cfg(all(doctest, feature = "sqlite"))]
 #[doc = include_str!("../docs/comparison.md")]
 mod comparison {}

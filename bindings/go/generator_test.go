@@ -336,7 +336,7 @@ func TestEachOptionIsKnown(t *testing.T) {
 	is[uidring.Uid](t)(uids.Take())
 	for _, options := range [][]uidring.Option{
 		{uidring.Partition(0, 2)}, {uidring.WorkerIDs(5, 9)}, {uidring.Preset("twitter")},
-		{uidring.StartDeadline(time.Minute), uidring.Timeout(time.Second)},
+		{uidring.StartDeadline(time.Minute), uidring.Timeout(time.Second)}, {uidring.OnlyForTests()},
 	} {
 		uids := is[*uidring.Generator](t)(uidring.Open(background(), file(t), options...))
 		works(t, uids.Close())

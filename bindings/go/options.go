@@ -48,6 +48,9 @@ func User(name string) Option { return Option{"user", name} }
 // Password is that of the store's server, which its address may have as well.
 func Password(password string) Option { return Option{"password", password} }
 
+// OnlyForTests takes a server that may forget what it has confirmed, so that ids come again.
+func OnlyForTests() Option { return Option{"only_for_tests", "true"} }
+
 // Partition takes worker ids from part `part` of `of` equal parts, counted from 0, for registries
 // that do not know of each other.
 func Partition(part, of int) Option {
@@ -102,6 +105,14 @@ func Tick(tick time.Duration) Option { return lasting("tick", tick) }
 
 // State names the file that keeps up to which time a worker id of your own was used.
 func State(path string) Option { return Option{"state", path} }
+
+// TestTime is for tests, with a worker id of your own: the time at which the clock stands still.
+func TestTime(now time.Time) Option {
+	return Option{"test_time", now.UTC().Format(time.RFC3339Nano)}
+}
+
+// TestSequence is the sequence of the first id at TestTime.
+func TestSequence(sequence uint64) Option { return number("test_sequence", sequence) }
 
 // MaxForwardJump is how far the clock may be ahead of the store's last start.
 func MaxForwardJump(jump time.Duration) Option { return lasting("max_forward_jump", jump) }

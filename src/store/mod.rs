@@ -36,6 +36,10 @@
 //! machines apart. Where one machine alone has it open, or the locks are known to hold,
 //! `sqlite:/mnt/ids/uidring.db?network_file_system=yes` takes it.
 //!
+//! A server that may forget what it has confirmed is refused, as ids could come again. For tests,
+//! `postgres://ids@localhost/ids?only_for_tests=yes` takes one, and so do addresses of MySQL and
+//! Redis: that of Testcontainers has `fsync = off`.
+//!
 //! What an address of a server may hold stands at the registry of its kind,
 #![cfg_attr(feature = "postgres", doc = "[`PostgresRegistry`](crate::registry::PostgresRegistry),")]
 #![cfg_attr(feature = "mysql", doc = "[`MySqlRegistry`],")]

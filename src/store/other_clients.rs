@@ -219,6 +219,7 @@ impl Client {
             (Client::Sqlite, _) => return one_of(SQLITE).then_some(()),
             (_, "user") if read.user.is_none() => read.user = Some(value.to_owned()),
             (_, "password") if read.password.is_none() => read.password = Some(value.to_owned()),
+            (_, "only_for_tests") => read.add(&lower, value),
             (Client::Postgres, "sslmode" | "sslrootcert" | "sslcert" | "sslkey") => {
                 read.add(&lower, value);
             }

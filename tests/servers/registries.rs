@@ -44,6 +44,11 @@ fn leased(address: &str, seconds: u64) -> StoreRegistry {
     registry_with(address, RegistryOptions::new().leased(Duration::from_secs(seconds)))
 }
 
+/// The address of a server that may forget what it has committed.
+fn only_for_tests(url: &str) -> String {
+    format!("{url}{}only_for_tests=yes", if url.contains('?') { '&' } else { '?' })
+}
+
 /// The request of a generator.
 fn request() -> Request {
     Request::new(Layout::DEFAULT, 10_000_000, Layout::DEFAULT.max_tick())
@@ -757,6 +762,7 @@ fn settings_of_mysql_that_let_it_forget_a_commit_are_refused() {
                 text.contains(&format!("its {name} is {value}, so that a power failure could")),
                 "{text}"
             );
+            builder(leased(&only_for_tests(&server.url()), 60)).build().unwrap();
             server.run(remedy(&text));
             builder(open()).build().unwrap();
         }
@@ -970,6 +976,12 @@ fn settings_of_postgresql_that_let_it_forget_a_commit_are_refused() {
     await_fsync("off");
     let text = refusal(open());
     assert!(text.contains("its fsync is off, so that a power failure could"), "{text}");
+    let for_tests = || leased(&only_for_tests(&server.url()), 60);
+    builder(for_tests()).build().unwrap();
+    server.run("ALTER TABLE uidring_layout SET UNLOGGED");
+    let still = refusal(for_tests());
+    assert!(still.contains("its table uidring_layout is not logged, "), "{still}");
+    server.run("ALTER TABLE uidring_layout SET LOGGED");
     run_each(remedy(&text));
     await_fsync("on");
     builder(open()).build().unwrap();

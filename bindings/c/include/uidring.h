@@ -12,11 +12,12 @@
  *
  * Options are texts such as "lease=10m". Those of a generator are lease, partition, worker_ids,
  * uid_generator, exact_time, max_lead, max_lag, on_lead_limit, max_new_workers, slots, preset,
- * layout, order, epoch, tick, state, max_forward_jump, start_deadline, shutdown_deadline,
- * timeout. Those of segments and of series: max_wait, ahead, refresh, max_in_memory, loads,
- * shutdown_deadline, timeout; of segments also table. Those of a new tag: first, step, max_step,
- * description. Those of a new series: time_zone, gapless, restart, fiscal_year_from, step, first.
- * Those of each store also user and password. What each does:
+ * layout, order, epoch, tick, state, test_time, test_sequence, max_forward_jump, start_deadline,
+ * shutdown_deadline, timeout. Those of segments and of series: max_wait, ahead, refresh,
+ * max_in_memory, loads, shutdown_deadline, timeout; of segments also table. Those of a new tag:
+ * first, step, max_step, description. Those of a new series: time_zone, gapless, restart,
+ * fiscal_year_from, step, first. Those of each store also user, password and only_for_tests. What
+ * each does:
  * https://github.com/uidring/uidring/blob/main/bindings/README.md#options
  *
  * Made by cbindgen from the sources: change them, and not this file.

@@ -4,14 +4,14 @@
 //! `max_lead`, as the method of the library is, and not `--max-lead`.
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
 use uidring_args::{
     GeneratorArgs, LayoutArgs, LoanArgs, SeriesArgs, Table, TagArgs, find_spelling, length,
-    quantity, some_length, with_causes, without_passwords,
+    quantity, some_length, time, with_causes, without_passwords,
 };
 use zeroize::Zeroizing;
 
@@ -34,6 +34,15 @@ pub(crate) struct UidOptions {
     /// restart goes on after that
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<String>,
+
+    /// For a test, with a worker id of your own: the time at which the clock stands still, as an
+    /// epoch is written
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) test_time: Option<SystemTime>,
+
+    /// The sequence of the first id at `test_time` [default: 0]
+    #[arg(long, value_name = "N", requires = "test_time")]
+    pub(crate) test_sequence: Option<u64>,
 
     /// How far the clock may be ahead of the store's last start [default: any length]
     #[arg(long, value_name = "LENGTH", value_parser = length)]
@@ -88,6 +97,11 @@ pub(crate) struct LoginOptions {
     /// The password, if it is not in the address. It may have any characters
     #[arg(long, value_name = "PASSWORD")]
     pub(crate) password: Option<Secret>,
+
+    /// For tests alone: take a server that may forget what it has confirmed, after which ids come
+    /// again
+    #[arg(long)]
+    pub(crate) only_for_tests: bool,
 }
 
 /// A text that is not shown.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
-use uidring::store::with_login;
+use uidring::store::{path_of, with_login};
 use uidring::{Audience, Store};
 use zeroize::Zeroizing;
 
@@ -42,7 +42,12 @@ pub(crate) fn open_store(
     // What errors say of options is then said as a binding has them.
     Audience::Binding.set();
     let password = login.password.as_ref().map(|Secret(password)| password.as_str());
-    let address = Zeroizing::new(with_login(address, login.user.as_deref(), password)?);
+    let mut address = Zeroizing::new(with_login(address, login.user.as_deref(), password)?);
+    // A file forgets nothing.
+    if login.only_for_tests && path_of(&*address).is_none() {
+        let mark = if address.contains('?') { '&' } else { '?' };
+        address = Zeroizing::new(format!("{}{mark}only_for_tests=yes", *address));
+    }
     let store = Store::open(&*address)?;
     let file = store.file().map(OurFile::open).transpose()?;
     let store = match timeout {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use jiff::Timestamp;
+use uidring::clock::ManualClock;
 use uidring::registry::FixedWorker;
 use uidring::{
     Audience, BuildError, Builder, ClaimedSpan, FieldOrder, Layout, RegistryError, TakeError, Uid,
@@ -111,28 +112,35 @@ impl Uids {
     /// The options are wrong, or the state file cannot be used.
     pub fn fixed(worker: u64, options: &[(&str, &str)]) -> Result<Uids, Error> {
         let options: UidOptions = options::parse(options)?;
-        let LoginOptions { user, password } = &options.login;
-        let wants_store = user.is_some() || password.is_some() || options.timeout.is_some();
+        let LoginOptions { user, password, only_for_tests } = &options.login;
+        let wants_store =
+            user.is_some() || password.is_some() || *only_for_tests || options.timeout.is_some();
         if options.generator.wants_registry() || wants_store {
             return Err(Error::argument(
-                "lease, partition, worker_ids, uid_generator, user, password and timeout are about \
-                 a store: open one, or leave them out",
+                "lease, partition, worker_ids, uid_generator, user, password, only_for_tests and \
+                 timeout are about a store: open one, or leave them out",
             ));
         }
+        check_test_time(&options)?;
         Audience::Binding.set();
         let mut registry = FixedWorker::new(worker);
         if let Some(path) = &options.state {
             registry = registry.with_state(path);
         }
         let layout = asked_layout(&options)?.unwrap_or_default();
-        let built = builder(&options).registry(registry).layout(layout).build();
-        built.map(Uids::of).map_err(|error| match error {
+        let mut builder = builder(&options).registry(registry).layout(layout);
+        if let Some(time) = options.test_time {
+            builder = builder.clock(ManualClock::new(time));
+        }
+        let generator = builder.build().map_err(|error| match error {
             // Of a store, it would be the store's fault.
             BuildError::Registry(error @ RegistryError::WorkerRange { .. }) => {
                 Error::argument(error.to_string())
             }
             error => Error::from(error),
-        })
+        })?;
+        skip(&generator, options.test_sequence.unwrap_or_default())?;
+        Ok(Uids::of(generator))
     }
 
     fn of(generator: UidGenerator) -> Uids {
@@ -216,6 +224,29 @@ pub(crate) fn layout_text(layout: &Layout) -> String {
     )
 }
 
+/// Of a clock that stands still, nothing else can be asked.
+fn check_test_time(options: &UidOptions) -> Result<(), Error> {
+    if options.test_time.is_some() && (options.state.is_some() || options.generator.exact_time) {
+        return Err(Error::argument(
+            "at test_time the clock stands still, so that a state file would keep a wrong time, \
+             and exact_time would wait for ever: leave out state and exact_time",
+        ));
+    }
+    Ok(())
+}
+
+/// Takes the first ids of a tick, so that the next one has this `sequence`.
+fn skip(generator: &UidGenerator, sequence: u64) -> Result<(), Error> {
+    let bits = generator.layout().sequence_bits();
+    if sequence >> bits != 0 {
+        return Err(Error::argument(format!(
+            "test_sequence is {sequence}, and a sequence of {bits} bits ends at {}",
+            (1_u64 << bits) - 1
+        )));
+    }
+    (0..sequence).try_for_each(|_| generator.take().map(drop)).map_err(failed)
+}
+
 #[cold]
 fn failed(error: TakeError) -> Error {
     Error::from(error)
@@ -235,6 +266,11 @@ pub(crate) fn builder_on(
         return Err(Error::argument(
             "the option state is for a worker id of your own: leave it out, because a store keeps \
              the times that its worker ids have used",
+        ));
+    }
+    if options.test_time.is_some() {
+        return Err(Error::argument(
+            "the option test_time is for a worker id of your own: a store would keep that time",
         ));
     }
     let asked = asked_layout(options)?;

@@ -9,11 +9,21 @@ import (
 	"testing"
 )
 
-// The first program of the README, in a module of its own, with another path of a store.
-func TestTheProgramOfTheReadmeRuns(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
+// The first program of each page, in a module of its own, with another path of a store.
+func TestTheProgramsOfThePagesRun(t *testing.T) {
+	for page, printed := range map[string]string{
+		"../README.md":             `^\d{10,} <nil>\n$`,
+		"../../../docs/testing.md": `^247513811307782185 <nil>\n$`,
+	} {
+		t.Run(filepath.Base(page), func(t *testing.T) { runFirst(t, page, printed) })
+	}
+}
+
+func runFirst(t *testing.T, page, printed string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
 	works(t, err)
-	_, rest, _ := strings.Cut(string(readme), "```go\n")
+	_, rest, _ := strings.Cut(string(text), "```go\n")
 	program, _, _ := strings.Cut(rest, "```")
 	folder := t.TempDir()
 	program = strings.Replace(program, "/srv/uidring.db", filepath.Join(folder, "uidring.db"), 1)
@@ -38,7 +48,7 @@ func TestTheProgramOfTheReadmeRuns(t *testing.T) {
 		if err != nil {
 			t.Fatalf("go %v: %v\n%s", arguments, err, said)
 		}
-		if arguments[0] == "run" && !regexp.MustCompile(`^\d{10,} <nil>\n$`).Match(output) {
+		if arguments[0] == "run" && !regexp.MustCompile(printed).Match(output) {
 			t.Errorf("%s", output)
 		}
 	}

@@ -51,6 +51,8 @@ export const events: EventEmitter;
 export interface Login {
   user?: string;
   password?: string;
+  /** For tests alone: take a server that may forget what it has confirmed. */
+  onlyForTests?: boolean;
 }
 
 /** The layout of UIDs, and how they are taken. */
@@ -89,6 +91,10 @@ export interface OpenOptions extends UidOptions, Login {
 export interface FixedOptions extends UidOptions {
   /** The file that keeps up to which time the worker id was used. */
   state?: string | URL;
+  /** For a test: the time at which the clock stands still. */
+  testTime?: string | Date;
+  /** The sequence of the first id at `testTime`. */
+  testSequence?: number;
 }
 
 /** What a UID holds. */

@@ -1,4 +1,4 @@
-// The programs of the README run as they stand, but for the path of the store.
+// The programs of the README and of the page on tests run, but for the path of the store.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -7,13 +7,14 @@ import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { newFile } from './support.mjs';
 
-const page = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
-const blocks = [...page.matchAll(/^```js\n(.*?)^```$/gms)].map(([, block]) => block);
+const pages = ['../README.md', '../../../docs/testing.md']
+  .map((page) => readFileSync(new URL(page, import.meta.url), 'utf8'));
+const blocks = [...pages.join('\n').matchAll(/^```js\n(.*?)^```$/gms)].map(([, block]) => block);
 
-test('the README has programs', () => assert.ok(blocks.length >= 2));
+test('the pages have programs', () => assert.ok(blocks.length >= 3));
 
 for (const [at, block] of blocks.entries()) {
-  test(`program ${at + 1} of the README runs`, (t) => {
+  test(`program ${at + 1} of the pages runs`, (t) => {
     // Here it finds the package.
     const program = fileURLToPath(new URL(`programs/readme-${at + 1}.mjs`, import.meta.url));
     t.after(() => rmSync(program));

@@ -85,7 +85,8 @@ def test_all_that_is_public_has_a_docstring() -> None:
 
 
 def programs() -> list[str]:
-    return re.findall(r"^```python\n(.*?)^```$", README, re.M | re.S)
+    pages = README + (ROOT.parent.parent / "docs" / "testing.md").read_text()
+    return re.findall(r"^```python\n(.*?)^```$", pages, re.M | re.S)
 
 
 @pytest.mark.parametrize("program", programs(), ids=lambda program: program.split("\n")[0])
@@ -94,8 +95,8 @@ def test_the_programs_of_the_readme_run(program: str, tmp_path: Path) -> None:
     run([sys.executable, "-W", "error", "-c", program], tmp_path)
 
 
-def test_the_readme_has_programs() -> None:
-    assert len(programs()) >= 4
+def test_the_pages_have_programs() -> None:
+    assert len(programs()) >= 5
 
 
 def run(command: list[str], folder: Path) -> str:

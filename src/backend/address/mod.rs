@@ -22,7 +22,7 @@ pub mod redaction;
 pub mod renewal;
 
 /// Whether the parameter `name`, which has this `value`, permits what is refused without it.
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "zookeeper"))]
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
 pub fn permits(name: &str, value: Option<&str>) -> Result<bool, super::error::Error> {
     match value {
         None => Ok(false),
@@ -33,6 +33,10 @@ pub fn permits(name: &str, value: Option<&str>) -> Result<bool, super::error::Er
         }
     }
 }
+
+/// The parameter of a server that may forget what it has confirmed.
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis"))]
+pub const ONLY_FOR_TESTS: &str = "only_for_tests";
 
 /// What ends the address of a file that may be on a network file system.
 pub const ON_NETWORK: &str = "?network_file_system=yes";

@@ -42,6 +42,7 @@ _Text = Optional[str]
 class _Login(TypedDict, total=False):
     user: _Text
     password: _Text
+    only_for_tests: _Flag
 
 class _UidOptions(_Login, total=False):
     lease: _Length
@@ -60,6 +61,8 @@ class _UidOptions(_Login, total=False):
     epoch: Union[datetime, Date, str, None]
     tick: _Length
     state: Union[PathLike[str], str, None]
+    test_time: Union[datetime, Date, str, None]
+    test_sequence: _Number
     max_forward_jump: _Length
     start_deadline: _Length
     shutdown_deadline: _Length

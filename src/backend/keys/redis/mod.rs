@@ -26,6 +26,7 @@ use super::{Deadline, Error, KeyStore, Session, socket};
 use crate::backend::address::key_server::{Address, Form};
 use crate::backend::address::password_file::{PASSFILE, PasswordFile, with_password_advice};
 use crate::backend::address::renewal::{Renewal, other_store};
+use crate::backend::address::{ONLY_FOR_TESTS, permits};
 use crate::sync::Arc;
 pub use counters::Counted;
 
@@ -44,6 +45,8 @@ pub struct Redis {
     tls: Option<Arc<ClientConfig>>,
     /// Whether no replica ever takes the master's place.
     never_promoted: bool,
+    /// Whether it may forget what it has confirmed.
+    only_for_tests: bool,
     password_file: Option<PasswordFile>,
     renewal: Renewal<Redis>,
 }
@@ -53,7 +56,7 @@ const FORM: Form = Form {
     schemes: &["redis", "rediss"],
     example: "redis://user:password@host:6379/0/uidring",
     port: 6379,
-    parameters: &["ca", "cert", "key", PASSFILE, "replicas"],
+    parameters: &["ca", "cert", "key", PASSFILE, "replicas", ONLY_FOR_TESTS],
 };
 
 /// The folder of an address that names none.
@@ -91,6 +94,7 @@ impl Redis {
             folder: folder.to_owned(),
             tls: socket::tls_config(&address, FORM.schemes[1])?,
             never_promoted,
+            only_for_tests: permits(ONLY_FOR_TESTS, address.parameter(ONLY_FOR_TESTS))?,
             password_file,
             renewal: Renewal::default(),
         })

@@ -215,6 +215,13 @@ fn settings_that_lose_what_is_confirmed_are_refused() {
     ] {
         let server = OwnRedis::start(lines);
         refused(&server.url(""), part);
+        let for_tests = server.url("?only_for_tests=yes");
+        if part.starts_with("its append") {
+            let store = Redis::at(&for_tests).unwrap();
+            contract::check(&store);
+        } else if lines.starts_with("cluster") || lines.starts_with("requirepass") {
+            refused(&for_tests, part);
+        }
     }
     // What these can do to nobody is nothing.
     for lines in [

@@ -28,25 +28,24 @@ pub fn query(schema: &Schema) -> String {
     )
 }
 
-/// What is wrong with a server's answer to [`query`], where each of the tables has a kind.
-pub fn problem(settings: [String; 6], kinds: &[(&str, String)]) -> Option<String> {
-    let [flushed, method, logged, synced, format, redo_log] = settings;
-    let logged = logged == "1";
+/// What lets a server forget a commit, by its settings in the answer to [`query`].
+pub fn forgets(settings: &[String; 6]) -> Option<String> {
+    let [flushed, method, logged, synced, _, redo_log] = settings;
     let forgets = |name: &str, value: &str| {
         Some(format!(
             "its {name} is {value}, so that a power failure could take ids back that have been \
-             given; run SET GLOBAL {name} = 1, and put the same into the server's configuration, \
-             where it outlasts a restart"
+             given, which only_for_tests=yes in the address permits; run SET GLOBAL {name} = 1, \
+             and put the same into the server's configuration, where it outlasts a restart"
         ))
     };
     // MariaDB's 3 syncs at the end of a commit as well.
     if !["1", "3"].contains(&flushed.as_str()) {
-        return forgets("innodb_flush_log_at_trx_commit", &flushed);
+        return forgets("innodb_flush_log_at_trx_commit", flushed);
     }
     // With a binary log InnoDB syncs a transaction as prepared, and a restart rolls it back if the
     // binary log does not have it.
-    if logged && synced != "1" {
-        return forgets("sync_binlog", &synced);
+    if logged == "1" && synced != "1" {
+        return forgets("sync_binlog", synced);
     }
     if redo_log.eq_ignore_ascii_case("OFF") {
         return Some(
@@ -58,16 +57,20 @@ pub fn problem(settings: [String; 6], kinds: &[(&str, String)]) -> Option<String
     // Without syncs of the data files, a commit is safe only where they are on the device of the
     // redo log, by MySQL's manual.
     let methods = [("nosync", "fsync"), ("littlesync", "fsync"), ("O_DIRECT_NO_FSYNC", "O_DIRECT")];
-    if let Some((_, better)) = methods.iter().find(|(bad, _)| method.eq_ignore_ascii_case(bad)) {
-        return Some(format!(
-            "its innodb_flush_method is {method}, so that a power failure could take ids back that \
-             have been given; put innodb_flush_method = {better} into the server's configuration, \
-             and restart it"
-        ));
-    }
+    let (_, better) = methods.iter().find(|(bad, _)| method.eq_ignore_ascii_case(bad))?;
+    Some(format!(
+        "its innodb_flush_method is {method}, so that a power failure could take ids back that \
+         have been given; put innodb_flush_method = {better} into the server's configuration, and \
+         restart it"
+    ))
+}
+
+/// What else is wrong with a server's answer to [`query`], where each of the tables has a kind.
+pub fn problem(settings: &[String; 6], kinds: &[(&str, String)]) -> Option<String> {
+    let [_, _, logged, _, format, _] = settings;
     // Switching this session alone to rows takes a right that few users have, and would stop a
     // replica whose own binary log is by statements.
-    if logged && format.eq_ignore_ascii_case("STATEMENT") {
+    if logged == "1" && format.eq_ignore_ascii_case("STATEMENT") {
         return Some(
             "its binlog_format is STATEMENT, with which InnoDB refuses writes under READ \
              COMMITTED; run SET GLOBAL binlog_format = MIXED, and put the same into the server's \

@@ -14,6 +14,7 @@ use rustls::crypto::{self, CryptoProvider};
 
 use super::executor::{Executor, run_outside_runtime};
 use super::{Database, Deadline, Dialect, Error, Schema, Session, now};
+use crate::backend::address::ONLY_FOR_TESTS;
 use crate::backend::address::database::{Form, NO_HOST, Parameters};
 use crate::backend::address::password_file::{PASSFILE, PasswordFile};
 use crate::backend::address::redaction::without_password;
@@ -31,6 +32,8 @@ pub struct MySql {
     renewal: Renewal<MySql>,
     /// Whether it may be a server on which nobody has tried this library.
     allows_unsupported: bool,
+    /// Whether it may forget what it has committed.
+    only_for_tests: bool,
 }
 
 /// Without the options, which hold the password.
@@ -66,6 +69,7 @@ impl MySql {
         }
         let password_file = parameters.take_file(&[PASSFILE])?;
         let allows_unsupported = parameters.take_flag("untried")?;
+        let only_for_tests = parameters.take_flag(ONLY_FOR_TESTS)?;
         let url = parameters.url();
         let options = Opts::from_url(&url)
             .map_err(|error| Error::problem(format!("{error}; see the address")))?;
@@ -97,6 +101,7 @@ impl MySql {
             password_file: password_file.transpose()?,
             renewal: Renewal::default(),
             allows_unsupported,
+            only_for_tests,
         };
         if let Some(path) = authority {
             pem::certificates(&path).map_err(Error::problem)?;
@@ -214,8 +219,15 @@ impl Database for MySql {
         let connection = connection.unwrap_or_else(|| Err(diagnosis::no_plugin()))?;
         let connection =
             connection.map_err(|error| diagnosis::connecting(error, self.options.ssl_opts()))?;
-        let allows_unsupported = self.allows_unsupported;
-        Ok(MySqlSession { connection, executor, schema, deadline, allows_unsupported })
+        let MySql { allows_unsupported, only_for_tests, .. } = *self;
+        Ok(MySqlSession {
+            connection,
+            executor,
+            schema,
+            deadline,
+            allows_unsupported,
+            only_for_tests,
+        })
     }
 
     fn run<T: Send>(call: impl FnOnce() -> T + Send) -> io::Result<T> {

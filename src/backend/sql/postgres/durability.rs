@@ -11,8 +11,9 @@ const UNSAFE: [(&str, &str, &str); 4] = [
     (
         "fsync",
         "off",
-        "its fsync is off, so that a power failure could take ids back that have been given; \
-         run ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()",
+        "its fsync is off, so that a power failure could take ids back that have been given, \
+         which only_for_tests=yes in the address permits; run ALTER SYSTEM SET fsync = on; \
+         SELECT pg_reload_conf()",
     ),
     (
         "data_sync_retry",

@@ -15,6 +15,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::executor::{Executor, run_outside_runtime};
 use super::{Database, Deadline, Dialect, Error, Schema, Session, now};
+use crate::backend::address::ONLY_FOR_TESTS;
 use crate::backend::address::database::{Form, NO_HOST, Parameters};
 use crate::backend::address::password_file::{PASSFILE, PasswordFile};
 use crate::backend::address::redaction::without_password;
@@ -33,6 +34,8 @@ pub struct Postgres {
     renewal: Renewal<Postgres>,
     /// Whether it may be a server on which nobody has tried this library.
     allows_unsupported: bool,
+    /// Whether it may forget what it has committed.
+    only_for_tests: bool,
 }
 
 impl Postgres {
@@ -54,6 +57,7 @@ impl Postgres {
         let mode = parameters.take(&["sslmode"]);
         let password_file = parameters.take_file(&[PASSFILE])?;
         let allows_unsupported = parameters.take_flag("untried")?;
+        let only_for_tests = parameters.take_flag(ONLY_FOR_TESTS)?;
         let url = parameters.url();
         let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
             let why = error.into_source().map_or_else(String::new, |why| why.to_string());
@@ -97,6 +101,7 @@ impl Postgres {
             password_file: password_file.transpose()?,
             renewal: Renewal::default(),
             allows_unsupported,
+            only_for_tests,
         })
     }
 
@@ -232,6 +237,7 @@ impl Database for Postgres {
             deadline,
             search_path,
             allows_unsupported: self.allows_unsupported,
+            only_for_tests: self.only_for_tests,
         })
     }
 

@@ -113,6 +113,36 @@ public final class Options {
     }
 
     /**
+     * Sets {@code only_for_tests}: a server is taken that may forget what it has confirmed, so that
+     * ids come again.
+     *
+     * @return this
+     */
+    public Options onlyForTests() {
+        return with("only_for_tests", true);
+    }
+
+    /**
+     * Sets {@code test_time}, for tests of {@link UidGenerator#fixed}: the clock stands still.
+     *
+     * @param time what it shows
+     * @return this
+     */
+    public Options testTime(Instant time) {
+        return with("test_time", time.toString());
+    }
+
+    /**
+     * Sets {@code test_sequence}.
+     *
+     * @param sequence that of the first id at {@code test_time}
+     * @return this
+     */
+    public Options testSequence(long sequence) {
+        return with("test_sequence", sequence);
+    }
+
+    /**
      * Sets {@code timeout}.
      *
      * @param length how long one call to the store may take

@@ -19,16 +19,18 @@
  * tells what each does. Those of a generator are {@code lease}, {@code partition},
  * {@code worker_ids}, {@code uid_generator}, {@code exact_time}, {@code max_lead},
  * {@code max_lag}, {@code on_lead_limit}, {@code max_new_workers}, {@code slots}, {@code preset},
- * {@code layout}, {@code order}, {@code epoch}, {@code tick}, {@code state},
- * {@code max_forward_jump}, {@code start_deadline}, {@code shutdown_deadline}, {@code timeout}.
+ * {@code layout}, {@code order}, {@code epoch}, {@code tick}, {@code state}, {@code test_time},
+ * {@code test_sequence}, {@code max_forward_jump}, {@code start_deadline},
+ * {@code shutdown_deadline}, {@code timeout}.
  * Those of segments and of series: {@code max_wait}, {@code ahead}, {@code refresh},
  * {@code max_in_memory}, {@code loads}, {@code shutdown_deadline}, {@code timeout}; of segments
  * also {@code table}. Those of a new tag: {@code first}, {@code step}, {@code max_step},
  * {@code description}. Those of a new series: {@code time_zone}, {@code gapless},
  * {@code restart}, {@code fiscal_year_from}, {@code step}, {@code first}. Those of a loan:
  * {@code lease}, {@code rest}, {@code host}, {@code timeout}. Those of each store also
- * {@code user} and {@code password}. A length of time has a unit: {@code 500ms}, {@code 10s},
- * {@code 1h30m} or {@code 1d}. {@link io.uidring.Options} takes values of their own types.
+ * {@code user}, {@code password} and {@code only_for_tests}. A length of time has a unit:
+ * {@code 500ms}, {@code 10s}, {@code 1h30m} or {@code 1d}. {@link io.uidring.Options} takes values
+ * of their own types.
  *
  * <p>What operators should know, such as a store that cannot be reached, is told to the
  * {@link java.lang.System.Logger} {@code io.uidring}, by a thread of its own, and to each

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -54,6 +55,19 @@ final class OptionsTest {
         Options own = new Options().with("max-lead", Duration.ofHours(25)).with("exactTime", false)
                 .with("slots", 64).with("MAX_LAG", "2s");
         UidGenerator.fixed(1, own.map()).close();
+    }
+
+    /** The program of docs/testing.md. */
+    @Test
+    void theProgramOfThePageOnTestsRuns() throws Exception {
+        String page = Files.readString(Path.of("../../docs/testing.md"));
+        String program = page.split("```java\n")[1].split("```")[0];
+        Path file = Files.writeString(folder.resolve("Ids.java"), program);
+        Process process = new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp", System.getProperty("uidring.test.jar"), file.toString()).start();
+        assertEquals("247513811307782185\n", new String(process.getInputStream().readAllBytes()));
+        assertEquals(0, process.waitFor());
     }
 
     @Test
