@@ -31,7 +31,8 @@ final class DatabaseTest {
             UidGenerator uids = context.getBean(UidGenerator.class);
             assertThat(uids.take()).isPositive();
             Long found = context.getBean(JdbcTemplate.class).queryForObject(
-                    "SELECT count(*) FROM uidring_worker_node WHERE id = ?", Long.class, uids.workerId());
+                    "SELECT count(*) FROM uidring_worker_node WHERE id = ?", Long.class,
+                    uids.workerId());
             assertThat(found).isEqualTo(1);
         }
     }

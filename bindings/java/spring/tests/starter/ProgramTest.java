@@ -141,7 +141,8 @@ final class ProgramTest {
         HttpRequest order() throws IOException, InterruptedException {
             List<String> ports = awaitStart(1);
             String port = ports.get(ports.size() - 1);
-            return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/order")).build();
+            URI order = URI.create("http://127.0.0.1:" + port + "/order");
+            return HttpRequest.newBuilder(order).build();
         }
 
         /** Waits for as many starts, and returns the port of each. */
