@@ -193,8 +193,11 @@ def test_the_end_of_a_program_gives_the_worker_id_back(db: Path) -> None:
     assert len({end.stdout for end in ends}) < 3
 
 
+NAMES = ["configure", "generator", "take", "take_async", "close"]
+
+
 def test_a_default_that_is_taken_by_name_is_found_there() -> None:
-    for call in (uidring.configure, uidring.generator, uidring.take, uidring.take_async):
+    for call in [getattr(uidring, name) for name in NAMES]:
         assert getattr(uidring, call.__name__) is call
         assert (call.__module__, call.__qualname__) == ("uidring", call.__name__)
 
@@ -205,3 +208,14 @@ def test_a_generator_that_was_closed_stays_closed() -> None:
     with pytest.raises(uidring.ClosedError):
         uidring.take()
     assert isinstance(uidring.generator(), UidGenerator)
+
+
+def test_a_take_after_a_close_opens_another(db: Path) -> None:
+    uidring.configure(db)
+    # None is open.
+    uidring.close()
+    assert not db.exists()
+    first = uidring.generator()
+    uidring.close()
+    assert first.status()["state"] == "closed"
+    assert uidring.take() > 0 and uidring.generator() is not first

@@ -26,7 +26,7 @@ from ._errors import (
     UidringError,
     UnavailableError,
 )
-from ._process import configure, generator, take, take_async
+from ._process import close, configure, generator, take, take_async
 from ._transactions import is_transient
 from ._uidring import (
     Masked,
@@ -61,6 +61,7 @@ __all__ = [
     "UnavailableError",
     "WorkerId",
     "__version__",
+    "close",
     "configure",
     "generator",
     "is_transient",

@@ -160,10 +160,13 @@ def _replace(opens: Optional[_Opens]) -> None:
 
 
 def close() -> None:
-    """Closes the generator of this process, if one is open. The next take opens another."""
+    """Closes the generator of this process, if one is open. The next take opens another.
+
+    It is for what ends a process without calling what Python calls at the end.
+    """
     _replace(_open)
 
 
-for _public in (configure, generator, take, take_async):
+for _public in (configure, generator, take, take_async, close):
     # Where programs find them, and migrations of Django as well.
     _public.__module__ = "uidring"
