@@ -2,12 +2,16 @@
 // Values of JavaScript for the library.
 
 const { fileURLToPath } = require('node:url');
+const { isDate } = require('node:util/types');
 const { invalid } = require('./errors.js');
+
+/** Also one of another context of `vm`, as tools for tests have them. */
+const isUrl = (value) => typeof value?.href === 'string' && typeof value.protocol === 'string';
 
 /** The address of a store: a text, or a URL. */
 function address(value) {
   if (typeof value === 'string') return value;
-  if (value instanceof URL) {
+  if (isUrl(value)) {
     return value.protocol === 'file:' ? fileURLToPath(value) : String(value);
   }
   throw invalid(`an address is a text or a URL, and not of the type ${typeof value}`);
@@ -15,8 +19,8 @@ function address(value) {
 
 function optionText(name, value) {
   if (['string', 'number', 'bigint', 'boolean'].includes(typeof value)) return String(value);
-  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
-  if (value instanceof URL) return address(value);
+  if (isDate(value) && !Number.isNaN(value.getTime())) return value.toISOString();
+  if (isUrl(value)) return address(value);
   throw invalid(
     `the option ${name} is a text, a number, a valid Date, true or false, and not of the type ` +
       typeof value,
@@ -59,7 +63,7 @@ const day = (value) => text('a date, such as 2026-11-24,', value);
 
 /** A time, in milliseconds since 1970. */
 function unixMs(value) {
-  const ms = value instanceof Date ? value.getTime() : value;
+  const ms = isDate(value) ? value.getTime() : value;
   if (Number.isSafeInteger(ms)) return ms;
   throw invalid(`a time is a valid Date, or milliseconds since 1970, and not ${String(value)}`);
 }

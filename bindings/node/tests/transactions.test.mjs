@@ -6,7 +6,7 @@ import test from 'node:test';
 
 import mysql from 'mysql2/promise';
 import pg from 'pg';
-import { Series, isTransient } from 'uidring';
+import { Series, UidGenerator, isTransient } from 'uidring';
 import { newFile } from './support.mjs';
 
 const require = createRequire(import.meta.url);
@@ -55,7 +55,7 @@ const shops = {
     database: 'mysql',
     address: () => process.env.UIDRING_TEST_MYSQL,
     async connect(address) {
-      const client = await mysql.createConnection(address);
+      const client = await mysql.createConnection({ uri: address, supportBigNumbers: true });
       const query = (sql, values) => client.query(sql, values);
       return { client, query, rows: async (sql) => (await query(sql))[0], end: () => client.end() };
     },
@@ -85,6 +85,29 @@ function sqlite(open) {
 for (const [driver, shop] of Object.entries(shops)) {
   const skip = shop ? false : 'there is no such driver or server here';
   test(`numbers are counted in transactions of ${driver}`, { skip }, (t) => count(t, driver, shop));
+}
+
+for (const [driver, shop] of Object.entries(shops)) {
+  const skip = shop ? false : 'there is no such driver or server here';
+  test(`an id is stored and read by ${driver}`, { skip }, async (t) => {
+    const uids = await UidGenerator.fixed(7);
+    const { client, query, rows, end } = await shop.connect(shop.address(t));
+    const [table, ids] = [`${unique}_ids`, uids.takeMany(5)];
+    await query(`CREATE TABLE ${table} (id BIGINT PRIMARY KEY)`);
+    for (const id of ids) await query(`INSERT INTO ${table} VALUES (${shop.place})`, [id]);
+    const sql = `SELECT id FROM ${table} ORDER BY id`;
+    const statement = shop.database === 'sqlite' ? client.prepare(sql) : undefined;
+    statement?.safeIntegers?.();
+    statement?.setReadBigInts?.(true);
+    const read = statement?.all() ?? (await rows(sql));
+    assert.deepEqual(
+      read.map(({ id }) => String(id)),
+      [...ids].map(String),
+    );
+    for (const { id } of read) assert.equal(uids.parts(id).worker, 7);
+    await query(`DROP TABLE ${table}`);
+    await Promise.all([end(), uids.close()]);
+  });
 }
 
 async function count(t, driver, { database, address, connect, place }) {
