@@ -166,6 +166,7 @@
 //! | `started` | info | `worker`, `kind`, `registry`, `layout`, `time`, `reserved_until` | none |
 //! | `stopped` | info | `worker`, `taken` | nothing |
 //! | `new_store` | warn | `store` | see that no other store is meant, as in another folder |
+//! | `only_for_tests` | warn | `store` | outside of tests, take it out of the address |
 //! | `registry_unreachable` | warn | `worker`, `waited`, `error` | see that the registry runs |
 //! | `lease_running_out` | warn | `worker`, `left` | the same, within `left` |
 //! | `lease_exhausted` | error | `worker` | the same, at once: takes fail or wait |

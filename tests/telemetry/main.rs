@@ -29,6 +29,8 @@ mod loan_metrics;
 mod metrics;
 #[cfg(all(feature = "series", feature = "sqlite", feature = "tracing"))]
 mod new_store;
+#[cfg(all(feature = "mysql", feature = "postgres", feature = "redis", feature = "tracing"))]
+mod only_for_tests;
 #[cfg(feature = "metrics")]
 mod past_metrics;
 #[cfg(feature = "tracing")]

@@ -38,5 +38,19 @@ pub fn permits(name: &str, value: Option<&str>) -> Result<bool, super::error::Er
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "redis"))]
 pub const ONLY_FOR_TESTS: &str = "only_for_tests";
 
+/// Tells operators of an address that should have stayed in a test.
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis"))]
+#[cfg_attr(not(feature = "tracing"), allow(unused_variables, reason = "it is told by events"))]
+pub fn warn_if_only_for_tests(only_for_tests: bool, name: &str) {
+    if only_for_tests {
+        crate::support::callbacks::event!(
+            warn,
+            "only_for_tests",
+            store = name,
+            "this server may forget what it has confirmed, and ids come again then"
+        );
+    }
+}
+
 /// What ends the address of a file that may be on a network file system.
 pub const ON_NETWORK: &str = "?network_file_system=yes";

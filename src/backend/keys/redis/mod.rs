@@ -26,7 +26,7 @@ use super::{Deadline, Error, KeyStore, Session, socket};
 use crate::backend::address::key_server::{Address, Form};
 use crate::backend::address::password_file::{PASSFILE, PasswordFile, with_password_advice};
 use crate::backend::address::renewal::{Renewal, other_store};
-use crate::backend::address::{ONLY_FOR_TESTS, permits};
+use crate::backend::address::{ONLY_FOR_TESTS, permits, warn_if_only_for_tests};
 use crate::sync::Arc;
 pub use counters::Counted;
 
@@ -86,15 +86,19 @@ impl Redis {
             (None, None) if password_file.is_none() => None,
             (user, password) => Some((user.clone(), password.clone().unwrap_or_default())),
         };
+        let name = address.name();
+        let only_for_tests = permits(ONLY_FOR_TESTS, address.parameter(ONLY_FOR_TESTS))?;
+        let tls = socket::tls_config(&address, FORM.schemes[1])?;
+        warn_if_only_for_tests(only_for_tests, &name);
         Ok(Redis {
-            name: address.name(),
+            name,
             server: server.clone(),
             user,
             database,
             folder: folder.to_owned(),
-            tls: socket::tls_config(&address, FORM.schemes[1])?,
+            tls,
             never_promoted,
-            only_for_tests: permits(ONLY_FOR_TESTS, address.parameter(ONLY_FOR_TESTS))?,
+            only_for_tests,
             password_file,
             renewal: Renewal::default(),
         })

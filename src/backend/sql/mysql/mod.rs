@@ -14,11 +14,11 @@ use rustls::crypto::{self, CryptoProvider};
 
 use super::executor::{Executor, run_outside_runtime};
 use super::{Database, Deadline, Dialect, Error, Schema, Session, now};
-use crate::backend::address::ONLY_FOR_TESTS;
 use crate::backend::address::database::{Form, NO_HOST, Parameters};
 use crate::backend::address::password_file::{PASSFILE, PasswordFile};
 use crate::backend::address::redaction::without_password;
 use crate::backend::address::renewal::{Renewal, other_store};
+use crate::backend::address::{ONLY_FOR_TESTS, warn_if_only_for_tests};
 use crate::backend::pem;
 use crate::support::callbacks::catch_panic;
 use session::MySqlSession;
@@ -107,6 +107,7 @@ impl MySql {
             pem::certificates(&path).map_err(Error::problem)?;
             server.trust(&path);
         }
+        warn_if_only_for_tests(only_for_tests, &server.name);
         Ok(server)
     }
 

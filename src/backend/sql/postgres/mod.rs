@@ -15,11 +15,11 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::executor::{Executor, run_outside_runtime};
 use super::{Database, Deadline, Dialect, Error, Schema, Session, now};
-use crate::backend::address::ONLY_FOR_TESTS;
 use crate::backend::address::database::{Form, NO_HOST, Parameters};
 use crate::backend::address::password_file::{PASSFILE, PasswordFile};
 use crate::backend::address::redaction::without_password;
 use crate::backend::address::renewal::{Renewal, other_store};
+use crate::backend::address::{ONLY_FOR_TESTS, warn_if_only_for_tests};
 use crate::backend::tls::Tls;
 use crate::sync::{Arc, AtomicBool};
 use session::PostgresSession;
@@ -94,8 +94,10 @@ impl Postgres {
         tls.config().map_err(Error::problem)?;
         let has_password = config.get_password().is_some_and(|password| !password.is_empty());
         let password_file = password_file.map(|path| PasswordFile::at(path, has_password));
+        let name = without_password(&url);
+        warn_if_only_for_tests(only_for_tests, &name);
         Ok(Postgres {
-            name: without_password(&url),
+            name,
             config,
             tls,
             password_file: password_file.transpose()?,
