@@ -17,6 +17,7 @@
 // wait there, and while there are any, nothing is claimed.
 
 const { isBigInt64Array, isBigUint64Array } = require('node:util/types');
+const { performance } = require('node:perf_hooks');
 const native = require('./native.js');
 const { begin, door, end } = require('./calls.js');
 const { UidringError, guarded, invalid, ours } = require('./errors.js');
@@ -24,6 +25,9 @@ const values = require('./values.js');
 
 /** How many ids are claimed at once, at most: as many as by a local taker of the library. */
 const LONGEST = 4096;
+
+/** How long a take goes on trying in exact time. */
+const SOON_MS = 5;
 
 class Claims {
   #taker;
@@ -55,8 +59,17 @@ class Claims {
       this.#place = place + 1;
       return BigInt.asIntN(64, this.#first + BigInt(place * this.#step));
     }
-    const id = this.#takeNext();
+    const id = this.#takeNext() ?? this.#takeSoon();
     if (id === null) throw this.#none();
+    return id;
+  }
+
+  /** In exact time a tick may be full, and the next one comes at once. */
+  #takeSoon() {
+    if (this.#word !== null) return null;
+    const end = performance.now() + SOON_MS;
+    let id = null;
+    while (id === null && performance.now() < end) id = this.#takeNext();
     return id;
   }
 
@@ -171,8 +184,12 @@ class Claims {
     let at = from;
     while (at < array.length && this.#hasSome()) array[at++] = this.take();
     if (at === array.length) return at;
-    const all = new BigUint64Array(array.buffer, array.byteOffset, array.length);
-    return guarded(() => native.fill(this.#taker, all, at));
+    const fill = isBigInt64Array(array) ? native.fill : native.fillUnsigned;
+    try {
+      return fill(this.#taker, array, at);
+    } catch (error) {
+      throw ours(error);
+    }
   }
 
   /** Gives back what is left, before the end of a tag. */

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 use napi::Env;
-use napi::bindgen_prelude::{ArrayBuffer, BigUint64ArraySlice, External};
+use napi::bindgen_prelude::{ArrayBuffer, BigInt64ArraySlice, BigUint64ArraySlice, External};
 use napi_derive::napi;
 use uidring_bindings::{Claimed, Error, Source as _};
 
@@ -60,10 +60,24 @@ pub(crate) fn claims_end<'env>(
 /// Fills an array from an element on with the numbers that there are now. Returns how many elements
 /// are filled then.
 #[napi]
-pub(crate) fn fill(taker: &Takers, mut numbers: BigUint64ArraySlice<'_>, from: u32) -> Result<u32> {
+pub(crate) fn fill(taker: &Takers, mut numbers: BigInt64ArraySlice<'_>, from: u32) -> Result<u32> {
     // SAFETY: as in `claim`. What other workers do with shared memory meanwhile is theirs to order,
     // as with each array of JavaScript's.
-    let numbers = unsafe { numbers.as_mut() };
+    fill_with(taker, unsafe { numbers.as_mut() }, from, u64::cast_signed)
+}
+
+/// The same for an array of unsigned numbers.
+#[napi]
+pub(crate) fn fill_unsigned(
+    taker: &Takers,
+    mut numbers: BigUint64ArraySlice<'_>,
+    from: u32,
+) -> Result<u32> {
+    // SAFETY: as in `fill`.
+    fill_with(taker, unsafe { numbers.as_mut() }, from, |number| number)
+}
+
+fn fill_with<T>(taker: &Taker, numbers: &mut [T], from: u32, of: impl Fn(u64) -> T) -> Result<u32> {
     let mut filled = usize::try_from(from).unwrap_or(usize::MAX).min(numbers.len());
     call(|| {
         while filled < numbers.len() {
@@ -74,11 +88,13 @@ pub(crate) fn fill(taker: &Takers, mut numbers: BigUint64ArraySlice<'_>, from: u
                 Err(error) if filled == 0 => return Err(error),
                 Ok(None) | Err(_) => break,
             };
-            let ids = (0..claimed.length).map(|place| claimed.first + place * claimed.step);
-            for (id, number) in rest.iter_mut().zip(ids) {
-                *id = number;
+            let mut next = claimed.first;
+            let length = usize::try_from(claimed.length).unwrap_or(usize::MAX).min(rest.len());
+            for number in &mut rest[..length] {
+                *number = of(next);
+                next += claimed.step;
             }
-            filled += usize::try_from(claimed.length).unwrap_or(usize::MAX);
+            filled += length;
         }
         Ok(u32::try_from(filled).unwrap_or(u32::MAX))
     })
