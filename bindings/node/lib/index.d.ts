@@ -140,7 +140,7 @@ export interface UidStatus extends State {
 
 /** What ids and numbers are taken from. */
 interface Taker {
-  /** Takes one that there is now. It never waits: where there is none, it throws. */
+  /** Takes one that there is now. Where there is none, it throws: in exact time, after 5 ms. */
   take(): bigint;
   /** The same as a text of digits, for JSON. */
   takeText(): string;
