@@ -68,8 +68,8 @@ final class ErrorsTest {
                 "an option is written name=value, such as lease=10m, and not an address",
                 () -> UidGenerator.open(file(), "mysql://ids:secret@db/ids"));
         assertSays(InvalidArgumentException.class,
-                "lease, partition, worker_ids, uid_generator, user, password and timeout are about "
-                        + "a store: open one, or leave them out",
+                "lease, partition, worker_ids, uid_generator, user, password, only_for_tests and "
+                        + "timeout are about a store: open one, or leave them out",
                 () -> UidGenerator.fixed(1, "lease=10m"));
         assertFalse(folder.resolve("uidring.db").toFile().exists(), "nothing was done");
     }
