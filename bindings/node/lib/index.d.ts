@@ -155,18 +155,12 @@ interface Taker {
 }
 
 /** Gives unique, positive 64-bit ids that sort by time. */
-export class UidGenerator implements Taker, AsyncDisposable, Disposable {
+export class UidGenerator implements AsyncDisposable, Disposable {
   private constructor();
   /** Opens a generator with a worker id from a store. */
   static open(address: Address, options?: OpenOptions): Promise<UidGenerator>;
   /** Opens a generator with a worker id of your own, which no other may have at a time. */
   static fixed(worker: Whole | number, options?: FixedOptions): Promise<UidGenerator>;
-  take(): bigint;
-  takeText(): string;
-  takeAsync(options?: Waits): Promise<bigint>;
-  takeMany(count: number): BigInt64Array;
-  takeManyAsync(count: number, options?: Waits): Promise<BigInt64Array>;
-  fill(array: BigInt64Array | BigUint64Array): void;
   /** Decodes a UID of this generator's layout. */
   parts(uid: Whole): Parts;
   /** The layout of the UIDs, as options: `layout=30,20,13 tick=1000ms epoch=2026-...`. */
@@ -180,6 +174,8 @@ export class UidGenerator implements Taker, AsyncDisposable, Disposable {
   /** Begins to close, without waiting for the end of it. */
   [Symbol.dispose](): void;
 }
+
+export interface UidGenerator extends Taker {}
 
 /** Gives ids of times that were, for rows that are older than their ids. */
 export class PastGenerator implements AsyncDisposable, Disposable {
@@ -221,17 +217,13 @@ export interface NewTag {
 }
 
 /** The numbers of one tag: 1, 2, 3. */
-export class Tag implements Taker {
+export class Tag {
   private constructor();
   readonly name: string;
-  take(): bigint;
-  takeText(): string;
-  takeAsync(options?: Waits): Promise<bigint>;
-  takeMany(count: number): BigInt64Array;
-  takeManyAsync(count: number, options?: Waits): Promise<BigInt64Array>;
-  fill(array: BigInt64Array | BigUint64Array): void;
   status(): State;
 }
+
+export interface Tag extends Taker {}
 
 /** The dense numbers of a store. */
 export class Segments implements AsyncDisposable, Disposable {

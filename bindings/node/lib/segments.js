@@ -2,61 +2,24 @@
 
 const native = require('./native.js');
 const { ask, door } = require('./calls.js');
-const { Claims } = require('./claims.js');
 const { closedAtExit, closes, forgotten } = require('./closing.js');
-const { guarded } = require('./errors.js');
 const { own } = require('./own.js');
+const { Taker, giveBack } = require('./taker.js');
 const values = require('./values.js');
 
-class Tag {
-  #claims;
+class Tag extends Taker {
   #name;
 
   constructor(key, taker, name) {
     if (key !== own) throw new TypeError('a Tag is made by create or tag of Segments');
-    this.#claims = new Claims(taker, 'number');
+    super(taker, 'number');
     this.#name = name;
   }
 
   get name() {
     return this.#name;
   }
-
-  take() {
-    return this.#claims.take();
-  }
-
-  takeText() {
-    return String(this.#claims.take());
-  }
-
-  takeAsync(options) {
-    return this.#claims.takeAsync(options);
-  }
-
-  takeMany(count) {
-    return this.#claims.takeMany(count);
-  }
-
-  takeManyAsync(count, options) {
-    return this.#claims.takeManyAsync(count, options);
-  }
-
-  fill(array) {
-    this.#claims.fill(array);
-  }
-
-  status() {
-    return this.#claims.status();
-  }
-
-  /** For the end of its segments. */
-  static giveBack(tag) {
-    tag.#claims.giveBack();
-  }
 }
-const { giveBack } = Tag;
-delete Tag.giveBack;
 
 class Segments {
   #segments;
@@ -107,7 +70,7 @@ class Segments {
   }
 
   #giveBack() {
-    for (const tag of this.#tags.values()) guarded(() => giveBack(tag));
+    this.#tags.forEach(giveBack);
   }
 
   async close() {

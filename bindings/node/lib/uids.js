@@ -2,21 +2,20 @@
 
 const native = require('./native.js');
 const { ask, door } = require('./calls.js');
-const { Claims } = require('./claims.js');
 const { closedAtExit, closes, forgotten } = require('./closing.js');
 const { guarded } = require('./errors.js');
 const { own } = require('./own.js');
+const { Taker } = require('./taker.js');
 const values = require('./values.js');
 
-class UidGenerator {
+class UidGenerator extends Taker {
   #taker;
-  #claims;
   #atExit;
 
   constructor(key, taker) {
     if (key !== own) throw new TypeError('a UidGenerator is made by UidGenerator.open or fixed');
+    super(taker, 'UID');
     this.#taker = taker;
-    this.#claims = new Claims(taker, 'UID');
     this.#atExit = closedAtExit(this, (holder) => native.closeUidsNow(holder.#taker));
   }
 
@@ -31,30 +30,6 @@ class UidGenerator {
     return new UidGenerator(own, await ask((number) => native.fixedUids(door, number, id, texts)));
   }
 
-  take() {
-    return this.#claims.take();
-  }
-
-  takeText() {
-    return String(this.#claims.take());
-  }
-
-  takeAsync(options) {
-    return this.#claims.takeAsync(options);
-  }
-
-  takeMany(count) {
-    return this.#claims.takeMany(count);
-  }
-
-  takeManyAsync(count, options) {
-    return this.#claims.takeManyAsync(count, options);
-  }
-
-  fill(array) {
-    this.#claims.fill(array);
-  }
-
   parts(uid) {
     const id = values.uid(uid);
     return values.parts(guarded(() => native.uidParts(this.#taker, id)));
@@ -66,10 +41,6 @@ class UidGenerator {
 
   get workerId() {
     return guarded(() => native.workerId(this.#taker));
-  }
-
-  status() {
-    return this.#claims.status();
   }
 
   async close() {

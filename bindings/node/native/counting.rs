@@ -84,7 +84,7 @@ pub(crate) fn count_in(
     let series = SeriesStore::clone(series);
     door.ask(to, move || {
         let of = (&*name, scope.as_deref(), date.as_deref());
-        Ok(Answer::Work(Box::new(Handle::new(count(&series, of, &database, has_begun)?))))
+        Ok(Answer::held(count(&series, of, &database, has_begun)?))
     });
 }
 

@@ -19,12 +19,12 @@ use napi::sys;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi_derive::napi;
 use uidring_bindings::events::Event;
-use uidring_bindings::{Error, LentId, Numbers, PastUids, SeriesStore, guarded};
+use uidring_bindings::{Close, Error, Open, guarded};
 
 use crate::errors::{Code, Result, node_failed};
-use crate::events::told;
+use crate::events::{self, told};
 use crate::handle::Handle;
-use crate::taker::Taker;
+use crate::values::paired;
 use crate::work;
 
 /// What a call has given.
@@ -33,13 +33,15 @@ pub(crate) enum Answer {
     Text(String),
     Texts(Vec<String>),
     Numbers(Vec<u64>),
-    Taker(Handle<Taker>),
-    Segments(Handle<Numbers>),
-    Series(Handle<SeriesStore>),
-    Past(Handle<PastUids>),
-    Lent(Handle<LentId>),
-    Work(Box<dyn ToExternal>),
+    Held(Box<dyn ToExternal>),
     Event(Event),
+}
+
+impl Answer {
+    /// Something that JavaScript holds from now on.
+    pub(crate) fn held<T: Send + 'static>(value: T) -> Answer {
+        Answer::Held(Box::new(Handle::new(value)))
+    }
 }
 
 impl ToNapiValue for Answer {
@@ -49,23 +51,18 @@ impl ToNapiValue for Answer {
             match answer {
                 Answer::Nothing => ToNapiValue::to_napi_value(env, ()),
                 Answer::Text(text) => ToNapiValue::to_napi_value(env, text),
-                Answer::Taker(taker) => ToNapiValue::to_napi_value(env, External::new(taker)),
                 Answer::Texts(texts) => ToNapiValue::to_napi_value(env, texts),
                 Answer::Numbers(numbers) => {
                     ToNapiValue::to_napi_value(env, BigUint64Array::new(numbers))
                 }
-                Answer::Segments(segments) => external(env, segments),
-                Answer::Series(series) => external(env, series),
-                Answer::Past(past) => external(env, past),
-                Answer::Lent(lent) => external(env, lent),
-                Answer::Work(work) => work.to_external(env),
+                Answer::Held(held) => held.to_external(env),
                 Answer::Event(event) => ToNapiValue::to_napi_value(env, told(event)),
             }
         }
     }
 }
 
-/// Something that is an external of JavaScript's, of a module after this one.
+/// What JavaScript holds as an external.
 pub(crate) trait ToExternal: Send {
     /// # Safety
     /// `env` is what Node.js has called with.
@@ -75,18 +72,8 @@ pub(crate) trait ToExternal: Send {
 impl<T: Send + 'static> ToExternal for Handle<T> {
     unsafe fn to_external(self: Box<Self>, env: sys::napi_env) -> napi::Result<sys::napi_value> {
         // SAFETY: as the caller promises.
-        unsafe { external(env, *self) }
+        unsafe { ToNapiValue::to_napi_value(env, External::new(*self)) }
     }
-}
-
-/// # Safety
-/// `env` is what Node.js has called with.
-unsafe fn external<T: Send + 'static>(
-    env: sys::napi_env,
-    handle: Handle<T>,
-) -> napi::Result<sys::napi_value> {
-    // SAFETY: as the caller promises.
-    unsafe { ToNapiValue::to_napi_value(env, External::new(handle)) }
 }
 
 /// For whom an answer is: the number of a call, or [`EVENTS`].
@@ -167,6 +154,23 @@ impl Door {
     ) {
         let door = Arc::clone(self);
         work::run(move || door.answer(to, guarded(call)));
+    }
+
+    /// Opens what a store has, and answers with what `held` makes of it.
+    pub(crate) fn open<T: Open>(
+        self: &Arc<Door>,
+        to: u32,
+        address: String,
+        options: Vec<String>,
+        held: fn(T) -> Answer,
+    ) {
+        events::start(tell);
+        self.ask(to, move || Ok(held(T::open(&address, &paired(&options))?)));
+    }
+
+    /// Closes it.
+    pub(crate) fn close(self: &Arc<Door>, to: u32, what: impl Close) {
+        self.ask(to, move || what.close().map(|()| Answer::Nothing));
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn lend(
             let left = loss.time_left.as_millis().to_string();
             told.answer(on_loss, Ok(Answer::Texts(vec![left, loss.to_string()])));
         })?;
-        Ok(Answer::Lent(Handle::new(lent)))
+        Ok(Answer::held(lent))
     });
 }
 
@@ -58,8 +58,7 @@ pub(crate) fn lent_status(lent: &Lent) -> Result<String> {
 /// Returns the id.
 #[napi]
 pub(crate) fn close_lent(door: &External<Arc<Door>>, to: u32, lent: &Lent) {
-    let lent = LentId::clone(lent);
-    door.ask(to, move || lent.close().map(|()| Answer::Nothing));
+    door.close(to, LentId::clone(lent));
 }
 
 /// The same at the end of the program, which waits.

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use napi::bindgen_prelude::{BigInt, External};
 use napi_derive::napi;
-use uidring_bindings::{Close as _, Open as _, PastUids};
+use uidring_bindings::{Close as _, PastUids};
 
-use crate::door::{Answer, Door, tell};
+use crate::door::{Answer, Door};
 use crate::errors::{Result, call};
-use crate::events;
 use crate::handle::Handle;
-use crate::values::{id_of, number_of, numbers_of, paired};
+use crate::values::{id_of, number_of, numbers_of};
 
 type Past = External<Handle<PastUids>>;
 
@@ -22,10 +21,7 @@ pub(crate) fn open_past(
     address: String,
     options: Vec<String>,
 ) {
-    events::start(tell);
-    door.ask(to, move || {
-        Ok(Answer::Past(Handle::new(PastUids::open(&address, &paired(&options))?)))
-    });
+    door.open(to, address, options, Answer::held::<PastUids>);
 }
 
 /// Takes a UID for each of the times, in milliseconds since 1970.

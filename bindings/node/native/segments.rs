@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use napi::bindgen_prelude::External;
 use napi_derive::napi;
-use uidring_bindings::{Close as _, Numbers, Open as _, TagNumbers};
+use uidring_bindings::{Close as _, Numbers, TagNumbers};
 
-use crate::door::{Answer, Door, tell};
+use crate::door::{Answer, Door};
 use crate::errors::{Result, call};
-use crate::events;
 use crate::handle::Handle;
 use crate::taker::Taker;
 use crate::values::paired;
@@ -23,14 +22,11 @@ pub(crate) fn open_segments(
     address: String,
     options: Vec<String>,
 ) {
-    events::start(tell);
-    door.ask(to, move || {
-        Ok(Answer::Segments(Handle::new(Numbers::open(&address, &paired(&options))?)))
-    });
+    door.open(to, address, options, Answer::held::<Numbers>);
 }
 
 fn found(tag: TagNumbers) -> Answer {
-    Answer::Taker(Handle::new(Taker::Tag(tag)))
+    Answer::held(Taker::Tag(tag))
 }
 
 /// Creates a tag.
@@ -56,8 +52,7 @@ pub(crate) fn find_tag(door: &External<Arc<Door>>, to: u32, segments: &Segments,
 /// Ends all takes.
 #[napi]
 pub(crate) fn close_segments(door: &External<Arc<Door>>, to: u32, segments: &Segments) {
-    let segments = Numbers::clone(segments);
-    door.ask(to, move || segments.close().map(|()| Answer::Nothing));
+    door.close(to, Numbers::clone(segments));
 }
 
 /// The same at the end of the program, which waits.

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use napi::bindgen_prelude::{BigInt, External};
 use napi_derive::napi;
-use uidring_bindings::{Close as _, Open as _, PeriodText, SeriesNumber, SeriesStore};
+use uidring_bindings::{Close as _, Period, PeriodText, SeriesNumber, SeriesStore};
 
-use crate::door::{Answer, Door, tell};
+use crate::door::{Answer, Door};
 use crate::errors::{Result, call};
-use crate::events;
 use crate::handle::Handle;
 use crate::values::{id_of, paired};
 
@@ -16,9 +15,12 @@ pub(crate) type Series = External<Handle<SeriesStore>>;
 
 /// A number as JavaScript gets it: its text, the number itself, its period, and the one shown.
 pub(crate) fn issued(number: &SeriesNumber) -> [String; 4] {
-    let period = |period| PeriodText::of(period).as_str().to_owned();
-    let (of, shown) = (period(number.period()), period(number.shown()));
+    let (of, shown) = (written(number.period()), written(number.shown()));
     [number.as_str().to_owned(), number.value().to_string(), of, shown]
+}
+
+fn written(period: Period) -> String {
+    PeriodText::of(period).as_str().to_owned()
 }
 
 /// Opens the series of a store.
@@ -29,10 +31,7 @@ pub(crate) fn open_series(
     address: String,
     options: Vec<String>,
 ) {
-    events::start(tell);
-    door.ask(to, move || {
-        Ok(Answer::Series(Handle::new(SeriesStore::open(&address, &paired(&options))?)))
-    });
+    door.open(to, address, options, Answer::held::<SeriesStore>);
 }
 
 /// Series that are counted in the program's transactions alone.
@@ -101,8 +100,8 @@ pub(crate) fn parse_number(
     let series = SeriesStore::clone(series);
     door.ask(to, move || {
         let read = series.parse(&name, &text)?;
-        let period = |period| PeriodText::of(period).as_str().to_owned();
-        let mut all = vec![text, read.value.to_string(), period(read.period), period(read.shown)];
+        let (of, shown) = (written(read.period), written(read.shown));
+        let mut all = vec![text, read.value.to_string(), of, shown];
         all.extend(read.scope);
         Ok(Answer::Texts(all))
     });
@@ -155,8 +154,7 @@ pub(crate) fn series_status(
 /// Ends all takes.
 #[napi]
 pub(crate) fn close_series(door: &External<Arc<Door>>, to: u32, series: &Series) {
-    let series = SeriesStore::clone(series);
-    door.ask(to, move || series.close().map(|()| Answer::Nothing));
+    door.close(to, SeriesStore::clone(series));
 }
 
 /// The same at the end of the program, which waits.

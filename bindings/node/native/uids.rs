@@ -4,17 +4,16 @@ use std::sync::Arc;
 
 use napi::bindgen_prelude::{BigInt, External};
 use napi_derive::napi;
-use uidring_bindings::{Close as _, Error, Open as _, Uids};
+use uidring_bindings::{Close as _, Error, Uids};
 
 use crate::door::{Answer, Door, tell};
 use crate::errors::{Result, call};
 use crate::events;
-use crate::handle::Handle;
 use crate::taker::{Taker, Takers};
 use crate::values::{id_of, number_of, numbers_of, paired};
 
 fn opened(uids: Uids) -> Answer {
-    Answer::Taker(Handle::new(Taker::Uids(uids)))
+    Answer::held(Taker::Uids(uids))
 }
 
 /// Opens a generator with a worker id from a store.
@@ -25,8 +24,7 @@ pub(crate) fn open_uids(
     address: String,
     options: Vec<String>,
 ) {
-    events::start(tell);
-    door.ask(to, move || Ok(opened(Uids::open(&address, &paired(&options))?)));
+    door.open(to, address, options, opened);
 }
 
 /// Opens a generator with a worker id of the program's.
@@ -57,8 +55,7 @@ fn uids(taker: &Takers) -> std::result::Result<&Uids, Error> {
 /// Ends all takes.
 #[napi]
 pub(crate) fn close_uids(door: &External<Arc<Door>>, to: u32, taker: &Takers) -> Result<()> {
-    let uids = call(|| uids(taker).cloned())?;
-    door.ask(to, move || uids.close().map(|()| Answer::Nothing));
+    door.close(to, call(|| uids(taker).cloned())?);
     Ok(())
 }
 
