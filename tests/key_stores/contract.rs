@@ -73,7 +73,7 @@ fn zookeeper_of_three_servers() {
                 let _ = registry.assign(&request);
             }
         });
-        // The other one ends with this, also where the contract is broken.
+        // When this is dropped, the other client ends, also where the contract is broken.
         let _until = until;
         check(&format!("zookeeper://{}/ids", servers.places()));
     });

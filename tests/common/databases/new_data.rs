@@ -1,5 +1,5 @@
 //! The data that a new server begins with. To make them takes seconds, so they are made once, kept
-//! beside what cargo has built, and copied.
+//! in cargo's target folder, and copied.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -18,7 +18,7 @@ pub fn make(command: &mut Command, program: &Path, options: &[&String], data: &P
     let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let copy = place.path().join("data");
     copy_folder(data, &copy);
-    // The number of this server alone: MySQL gives each its own where it starts without one.
+    // MySQL keeps the number of a server there, and makes one where there is none.
     let _ = fs::remove_file(copy.join("auto.cnf"));
     // Another test may have been faster.
     let _ = fs::rename(copy, kept);

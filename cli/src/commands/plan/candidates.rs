@@ -45,26 +45,20 @@ impl Candidate {
 
     /// The call of each binding, by the name of its language.
     pub(crate) fn bindings(&self) -> [(&'static str, String); 4] {
-        let call = |open: &str, option: &dyn Fn(&str, &str) -> String, end: &str| {
-            let options: Vec<_> =
-                self.options().map(|(name, value)| option(name, &value)).collect();
-            format!("{open}{}{end}", options.join(", "))
+        let list = |write: fn(&str, &str) -> String| {
+            let options = self.options().map(|(name, value)| write(name, &value));
+            options.collect::<Vec<_>>().join(", ")
         };
-        let java =
-            call("UidGenerator.open(address, ", &|name, value| format!("\"{name}={value}\""), ")");
-        let python =
-            call("UidGenerator.open(address, ", &|name, value| format!("{name}=\"{value}\""), ")");
-        let node = call(
-            "UidGenerator.open(address, { ",
-            &|name, value| format!("{name}: '{value}'"),
-            " })",
-        );
-        let go = call(
-            "uidring.Open(ctx, address, ",
-            &|name, value| format!("uidring.With(\"{name}\", \"{value}\")"),
-            ")",
-        );
-        [("Java", java), ("Python", python), ("Node.js", node), ("Go", go)]
+        let java = list(|name, value| format!("\"{name}={value}\""));
+        let python = list(|name, value| format!("{name}=\"{value}\""));
+        let node = list(|name, value| format!("{name}: '{value}'"));
+        let go = list(|name, value| format!("uidring.With(\"{name}\", \"{value}\")"));
+        [
+            ("Java", format!("UidGenerator.open(address, {java})")),
+            ("Python", format!("UidGenerator.open(address, {python})")),
+            ("Node.js", format!("UidGenerator.open(address, {{ {node} }})")),
+            ("Go", format!("uidring.Open(ctx, address, {go})")),
+        ]
     }
 
     /// The options that make this layout, and their values.

@@ -9,7 +9,7 @@ use crate::support::flat_error::FlatError;
 pub const READ_ONLY: &str =
     "it cannot be written; give this user the right to write to the file and to its directory";
 
-/// Whoever had opened it before notices.
+/// Told by a connection that still has the file open.
 const MOVED: &str = "there is no such file any more: it was moved or deleted while a call used it; \
                      put it back";
 

@@ -46,29 +46,16 @@ public enum Generators {
             return new ClockSyncSnowflakeId(new MillisecondSnowflakeId(1))::generate;
         }
     },
-    /** The layout of its README, because that of its defaults has ended. */
     XFVAPE_CACHED {
         @Override
         public LongSupplier open() {
-            var uids = new com.xfvape.uid.impl.CachedUidGenerator();
-            uids.setTimeBits(31);
-            uids.setWorkerBits(19);
-            uids.setSeqBits(13);
-            uids.setEpochStr("2016-09-20");
-            uids.setWorkerIdAssigner(() -> 1);
-            return started(uids, uids::getUID);
+            return xfvape(new com.xfvape.uid.impl.CachedUidGenerator());
         }
     },
     XFVAPE_DEFAULT {
         @Override
         public LongSupplier open() {
-            var uids = new com.xfvape.uid.impl.DefaultUidGenerator();
-            uids.setTimeBits(31);
-            uids.setWorkerBits(19);
-            uids.setSeqBits(13);
-            uids.setEpochStr("2016-09-20");
-            uids.setWorkerIdAssigner(() -> 1);
-            return started(uids, uids::getUID);
+            return xfvape(new com.xfvape.uid.impl.DefaultUidGenerator());
         }
     },
     WUJUN234_CACHED {
@@ -117,6 +104,16 @@ public enum Generators {
 
     private static long folded(UUID uuid) {
         return uuid.getMostSignificantBits() ^ uuid.getLeastSignificantBits();
+    }
+
+    /** With the layout of its README, because that of its defaults has ended. */
+    private static LongSupplier xfvape(com.xfvape.uid.impl.DefaultUidGenerator uids) {
+        uids.setTimeBits(31);
+        uids.setWorkerBits(19);
+        uids.setSeqBits(13);
+        uids.setEpochStr("2016-09-20");
+        uids.setWorkerIdAssigner(() -> 1);
+        return started(uids, uids::getUID);
     }
 
     private static LongSupplier started(InitializingBean bean, LongSupplier takes) {
