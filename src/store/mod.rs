@@ -44,8 +44,8 @@
 #![cfg_attr(feature = "postgres", doc = "[`PostgresRegistry`](crate::registry::PostgresRegistry),")]
 #![cfg_attr(feature = "mysql", doc = "[`MySqlRegistry`],")]
 //! and so do the promises of each store: those of the others at [`etcd`], [`zookeeper`] and
-//! [`redis`]. A path that looks like an address begins with `./`. `docs/benchmarks.md` has what a
-//! call on each of them costs: 1 to 16 ms on a machine with two cores.
+//! [`redis`]. A path that looks like an address begins with `./`. `docs/benchmarks/stores.md` has
+//! what a call on each of them costs: 1 to 16 ms on a machine with two cores.
 //!
 //! # Passwords
 //!
