@@ -1,0 +1,3 @@
+package forks;
+
+final class SecondTest extends OneOfTwo {}
