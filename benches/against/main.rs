@@ -1,9 +1,7 @@
 //! uidring beside other generators, and beside the least that any generator must do.
 //!
-//! ```text
-//! cargo bench -p uidring-against                                     the tables, in two minutes
-//! cargo bench -p uidring-against -- --chart benches/against.svg      and the chart
-//! ```
+//! `cargo bench -p uidring-against` prints the tables, in two minutes. `docs/benchmarks/plot` draws
+//! them from their page.
 //!
 //! All rows run in one process and in turns: each round gives every row a slice of a few
 //! milliseconds, so that what disturbs the machine disturbs them alike. The tables show ratios of
@@ -16,15 +14,13 @@
 
 #![allow(clippy::unwrap_used)] // a panic says where the benchmark failed
 
-mod chart;
 mod measure;
 mod peers;
 mod row;
 mod rows;
 
 use std::fmt::Write;
-use std::path::PathBuf;
-use std::{env, fs, thread};
+use std::{env, thread};
 
 use measure::Result;
 use row::Row;
@@ -32,7 +28,6 @@ use row::Row;
 struct Args {
     threads: Vec<usize>,
     rounds: usize,
-    chart: Option<PathBuf>,
 }
 
 impl Args {
@@ -41,10 +36,10 @@ impl Args {
         let mut threads = vec![1, 2, 4, 8, cores];
         threads.sort_unstable();
         threads.dedup();
-        let mut parsed = Args { threads, rounds: 120, chart: None };
+        let mut parsed = Args { threads, rounds: 120 };
         // As a test, the benchmark only has to run.
         if !env::args().any(|arg| arg == "--bench") {
-            parsed = Args { threads: vec![1], rounds: 1, chart: None };
+            parsed = Args { threads: vec![1], rounds: 1 };
         }
         let mut args = env::args().skip(1);
         while let Some(arg) = args.next() {
@@ -55,13 +50,9 @@ impl Args {
                         value().split(',').map(|number| number.parse().unwrap()).collect();
                 }
                 "--rounds" => parsed.rounds = value().parse().unwrap(),
-                // Cargo runs a benchmark in its package, but the path is relative to the root.
-                "--chart" => parsed.chart = Some(PathBuf::from("../..").join(value())),
                 // Cargo passes this.
                 "--bench" => {}
-                other => panic!(
-                    "what is {other}? There are --threads 1,2,4, --rounds N and --chart FILE"
-                ),
+                other => panic!("what is {other}? There are --threads 1,2,4 and --rounds N"),
             }
         }
         parsed
@@ -119,10 +110,6 @@ fn main() {
     ];
     println!("{}", pair_table(&rows, &columns, &pairs));
     duplicates(&rows, &columns);
-    if let Some(path) = args.chart {
-        fs::write(&path, chart::svg(&rows, &columns)).unwrap();
-        eprintln!("the chart is in {}", path.display());
-    }
 }
 
 type Column = [Option<Result>];

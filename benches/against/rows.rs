@@ -39,11 +39,13 @@ fn counter() -> &'static CachePadded<AtomicU64> {
     Box::leak(Box::new(CachePadded::new(AtomicU64::new(1))))
 }
 
-/// All rows, freshly made, for so many threads.
+/// All rows, freshly made, for so many threads, those of one limit below it.
 pub fn all(threads: usize) -> Vec<Row> {
     let mut rows = limits();
     rows.extend(ours());
     rows.extend(peers::rows(threads, FETCH_ADD, COUNTER, CONSECUTIVE));
+    let limits = [FETCH_ADD, COUNTER, CONSECUTIVE, NOW];
+    rows.sort_by_key(|row| limits.iter().position(|limit| *limit == row.limit));
     rows
 }
 

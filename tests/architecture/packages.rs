@@ -331,7 +331,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
     ModuleOrder {
         root: "benches/against",
         folder: "",
-        modules: &["row", "measure", "peers", "rows", "chart", "saturated", "main"],
+        modules: &["row", "measure", "peers", "rows", "saturated", "main"],
     },
     ModuleOrder {
         root: "loom-tests/models",
