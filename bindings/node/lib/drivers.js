@@ -115,13 +115,15 @@ const SQLITE = { BUSY: 5, LOCKED: 6 };
 
 /** The kind of database of a driver's error, and its code as the library knows it. */
 function codeOf(error) {
-  if (typeof error?.errno === 'number' && error.sqlState !== undefined) {
+  if (typeof error.errno === 'number' && error.sqlState !== undefined) {
     return ['mysql', String(error.errno)];
   }
-  const sqlite = /^SQLITE_([A-Z]+)/.exec(error?.code);
+  // Prisma's adapters call it so.
+  const code = error.code ?? error.originalCode;
+  const sqlite = /^SQLITE_([A-Z]+)/.exec(code);
   if (sqlite) return ['sqlite', String(SQLITE[sqlite[1]] ?? 1)];
-  if (error?.code === 'ERR_SQLITE_ERROR') return ['sqlite', String(error.errcode)];
-  return /^[0-9A-Z]{5}$/.test(error?.code) ? ['postgres', error.code] : undefined;
+  if (code === 'ERR_SQLITE_ERROR') return ['sqlite', String(error.errcode)];
+  return /^[0-9A-Z]{5}$/.test(code) ? ['postgres', code] : undefined;
 }
 
 /** Of Node.js, where a connection broke. */
@@ -133,12 +135,23 @@ const BROKEN = new Set([
   'PROTOCOL_CONNECTION_LOST',
 ]);
 
+/** What Prisma calls a deadlock or a conflict, of any database. */
+const isConflict = ({ code, kind }) => code === 'P2034' || kind === 'TransactionWriteConflict';
+
+/** What an ORM wraps: Drizzle as the cause, Prisma in what it says of its adapter. */
+const wrapped = (error) => error.cause ?? error.meta?.driverAdapterError;
+
 /** Whether another transaction may not meet this error. */
 function isTransient(error) {
-  if (error instanceof UidringError) return error.isTransient;
-  if (BROKEN.has(error?.code)) return true;
-  const code = codeOf(error);
-  return code !== undefined && guarded(() => native.isTransient(...code));
+  // A cause may be its own.
+  for (let at = error, depth = 0; typeof at === 'object' && at && depth < 5; depth++) {
+    if (at instanceof UidringError) return at.isTransient;
+    if (BROKEN.has(at.code) || isConflict(at)) return true;
+    const code = codeOf(at);
+    if (code !== undefined && guarded(() => native.isTransient(...code))) return true;
+    at = wrapped(at);
+  }
+  return false;
 }
 
 module.exports = { finished, finishedNow, isTransient, of };

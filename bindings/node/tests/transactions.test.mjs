@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import test from 'node:test';
+import { inspect } from 'node:util';
 
 import mysql from 'mysql2/promise';
 import pg from 'pg';
@@ -238,6 +239,9 @@ test('a number is counted by a connection of its kind of database alone', async 
 });
 
 test('what another transaction may not meet is known', () => {
+  const adapter = (cause) => ({ driverAdapterError: { cause } });
+  const own = {};
+  own.cause = own;
   const with_ = (fields) => Object.assign(new Error('of a driver'), fields);
   for (const [fields, is] of [
     [{ code: '40P01' }, true],
@@ -248,9 +252,18 @@ test('what another transaction may not meet is known', () => {
     [{ code: 'SQLITE_CONSTRAINT_UNIQUE' }, false],
     [{ code: 'ERR_SQLITE_ERROR', errcode: 5 }, true],
     [{ code: 'ECONNRESET' }, true],
+    // As Drizzle and Prisma wrap it.
+    [{ cause: { code: '40P01' } }, true],
+    [{ cause: { code: '23505' } }, false],
+    [{ code: 'P2034' }, true],
+    [{ code: 'P2010', meta: adapter({ originalCode: '40001' }) }, true],
+    [{ code: 'P2010', meta: adapter({ originalCode: 'SQLITE_BUSY' }) }, true],
+    [{ code: 'P2010', meta: adapter({ kind: 'TransactionWriteConflict' }) }, true],
+    [{ code: 'P2010', meta: adapter({ originalCode: '23505' }) }, false],
+    [own, false],
     [{}, false],
   ]) {
-    assert.equal(isTransient(with_(fields)), is, JSON.stringify(fields));
+    assert.equal(isTransient(with_(fields)), is, inspect(fields));
   }
   assert.equal(isTransient(undefined), false);
 });
