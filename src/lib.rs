@@ -190,8 +190,8 @@
 //! | `stale_blocks_dropped` | debug | `blocks` | nothing: nobody wanted these UIDs |
 //!
 //! A lent worker id tells these, with the field `pool` where it is lent. `metrics` has the gauges
-//! `uidring_pool_held_workers`, `uidring_pool_resting_workers` and `uidring_pool_free_workers`, as
-//! of the last [`counts`](lend::WorkerPool::counts), and the counter
+//! `uidring_pool_held_ids`, `uidring_pool_resting_ids` and `uidring_pool_free_ids`, as of the last
+//! [`counts`](lend::WorkerPool::counts), and the counter
 //! `uidring_pool_renewal_failures_total`, each with the labels `pool` and `store`.
 //!
 //! | name | level | fields | what to do |

@@ -12,13 +12,13 @@ pub(super) fn show_counts(labels: &Labels, counts: PoolCounts) {
     use crate::support::callbacks::catch_panic;
 
     let all = [
-        ("uidring_pool_held_workers", "Worker ids of the pool that are lent.", counts.held),
+        ("uidring_pool_held_ids", "Worker ids of the pool that have a holder.", counts.held),
         (
-            "uidring_pool_resting_workers",
-            "Worker ids of the pool that are not lent, and may not be lent yet.",
+            "uidring_pool_resting_ids",
+            "Worker ids of the pool that have none, and may not be lent yet.",
             counts.resting,
         ),
-        ("uidring_pool_free_workers", "Worker ids of the pool that may be lent.", counts.free),
+        ("uidring_pool_free_ids", "Worker ids of the pool that may be lent.", counts.free),
     ];
     let show = || {
         for (name, what, count) in all {

@@ -21,7 +21,7 @@ fn the_metrics_of_a_pool_say_how_its_ids_are_used() {
             assert_eq!(labels, ["shop", file.to_str().unwrap()]);
             Some(value)
         };
-        let used = || ["held", "resting", "free"].map(|name| show(&format!("{name}_workers")));
+        let used = || ["held", "resting", "free"].map(|name| show(&format!("{name}_ids")));
         let pool = Store::open(&file).unwrap().worker_pool("shop", 4).unwrap();
         assert_eq!(used(), [None; 3]);
         pool.lend(LendOptions::new()).unwrap().close().unwrap();
