@@ -186,6 +186,14 @@ impl<K: KeyStore> LoanStore for KeyLoans<K> {
         Ok(counts(&loans, now))
     }
 
+    fn width(&self, name: &str) -> Result<Option<u32>, LendError> {
+        let path = format!("{POOLS}/{}", name_of(name));
+        self.client.transact(&Call { keys: &[&path], ..READ }, |transaction| {
+            let found = transaction.read(&path)?;
+            Ok(found.map(|document| pool_of(&path, &document)).transpose()?.map(|pool| pool.bits))
+        })
+    }
+
     fn pools(&self) -> Result<Vec<PoolRecord>, LendError> {
         self.client.transact(&READ, |transaction| {
             let now = transaction.now()?;

@@ -27,14 +27,21 @@ impl WorkerPool {
         name: &str,
         bits: u32,
     ) -> Result<WorkerPool, LendError> {
-        let is_name_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if !(1..=64).contains(&name.len()) || !name.chars().all(is_name_char) {
-            return Err(LendError::Name { name: name.to_owned() });
-        }
+        check_name(name)?;
         if !(1..=MOST_BITS).contains(&bits) {
             return Err(LendError::Bits { bits });
         }
         Ok(WorkerPool { store, key: PoolKey { name: name.to_owned(), bits } })
+    }
+
+    /// The pool of this name in `store`, if it is there.
+    pub(crate) fn find(
+        store: Arc<dyn LoanStore>,
+        name: &str,
+    ) -> Result<Option<WorkerPool>, LendError> {
+        check_name(name)?;
+        let width = store.width(name)?;
+        width.map(|bits| WorkerPool::on(store, name, bits)).transpose()
     }
 
     /// Its name.
@@ -138,6 +145,14 @@ impl WorkerPool {
         metrics::show_counts(&self.labels(), counts);
         Ok(counts)
     }
+}
+
+fn check_name(name: &str) -> Result<(), LendError> {
+    let is_name_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if (1..=64).contains(&name.len()) && name.chars().all(is_name_char) {
+        return Ok(());
+    }
+    Err(LendError::Name { name: name.to_owned() })
 }
 
 impl fmt::Debug for WorkerPool {

@@ -198,6 +198,10 @@ impl<D: Database> LoanStore for SqlLoans<D> {
         })
     }
 
+    fn width(&self, name: &str) -> Result<Option<u32>, LendError> {
+        self.read(&|| Ok(None), |transaction| Ok(width(transaction, name)?))
+    }
+
     fn pools(&self) -> Result<Vec<PoolRecord>, LendError> {
         self.read(&|| Ok(Vec::new()), |transaction| {
             let rows = transaction.rows("SELECT name, bits FROM uidring_pool", &[])?;
@@ -220,14 +224,9 @@ impl<D: Database> LoanStore for SqlLoans<D> {
 
 impl<D: Database> SqlLoans<D> {
     fn check_width(transaction: &mut Transaction<'_>, pool: &PoolKey) -> Result<(), Fault> {
-        let sql = "SELECT bits FROM uidring_pool WHERE name = ?";
-        let row = transaction.row("uidring_pool", sql, &[pool.name.as_str().into()])?;
-        match row.as_deref() {
-            Some([Value::Int(stored)]) => {
-                let bits = u32::try_from(*stored).map_err(|_| Error::IncompatibleTables(None))?;
-                pool.check_width(bits).map_err(Fault::Refused)
-            }
-            _ => Ok(()),
+        match width(transaction, &pool.name)? {
+            Some(bits) => pool.check_width(bits).map_err(Fault::Refused),
+            None => Ok(()),
         }
     }
 }
@@ -276,6 +275,18 @@ fn check_version<D: Database>(transaction: &mut Transaction<'_>) -> Result<(), E
         _ => Err(Error::problem(
             "its table uidring_layout has lost its row; put back what was there",
         )),
+    }
+}
+
+/// The width of the pool, if it is there.
+fn width(transaction: &mut Transaction<'_>, name: &str) -> Result<Option<u32>, Error> {
+    let sql = "SELECT bits FROM uidring_pool WHERE name = ?";
+    match transaction.row("uidring_pool", sql, &[name.into()])?.as_deref() {
+        Some([Value::Int(bits)]) => {
+            u32::try_from(*bits).map(Some).map_err(|_| Error::IncompatibleTables(None))
+        }
+        Some(_) => Err(Error::IncompatibleTables(None)),
+        None => Ok(None),
     }
 }
 

@@ -50,6 +50,9 @@ pub trait LoanStore: Debug + Send + Sync {
     /// How many ids have a holder, and how many rest.
     fn counts(&self, pool: &PoolKey) -> Result<(u64, u64), LendError>;
 
+    /// The width of the pool of this name, if it is there. It reads nothing of other pools.
+    fn width(&self, name: &str) -> Result<Option<u32>, LendError>;
+
     /// All pools, sorted by their names.
     fn pools(&self) -> Result<Vec<PoolRecord>, LendError>;
 }

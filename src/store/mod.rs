@@ -418,6 +418,29 @@ impl Store {
         WorkerPool::on(self.backend.loans(self.calls)?, name, bits)
     }
 
+    /// The pool of this name with the width that its first use has stored, or `None` if there is no
+    /// such pool yet. It reads nothing of other pools.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let store = uidring::Store::open(folder.path().join("uidring.db"))?;
+    /// assert!(store.find_worker_pool("shop")?.is_none());
+    /// store.worker_pool("shop", 10)?.grant(&uidring::lend::LoanRequest::new())?;
+    /// assert_eq!(store.find_worker_pool("shop")?.map(|pool| pool.bits()), Some(10));
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`LendError::Name`] when there can be no such pool; [`LendError::Storage`] when the store
+    /// cannot be used.
+    #[cfg(all(feature = "_store", feature = "lend"))]
+    pub fn find_worker_pool(&self, name: &str) -> Result<Option<WorkerPool>, LendError> {
+        WorkerPool::find(self.backend.loans(self.calls)?, name)
+    }
+
     /// All pools in the store, sorted by their names, with how many of their ids are held, rest and
     /// are free.
     ///

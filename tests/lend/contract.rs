@@ -210,7 +210,9 @@ fn all_pools_are_listed(store: &Store) {
     assert!(names.is_sorted() && names.len() >= 9, "{names:?}");
     let crowd = pools.iter().find(|pool| pool.name == "crowd").unwrap();
     assert_eq!((crowd.bits, crowd.counts.held, crowd.counts.free), (5, 28, 3));
-    let pool = store.worker_pool("crowd", 5).unwrap();
+    let pool = store.find_worker_pool("crowd").unwrap().unwrap();
+    assert_eq!((pool.name(), pool.bits()), ("crowd", 5));
+    assert!(store.find_worker_pool("nobody-s").unwrap().is_none());
     let loans = pool.loans().unwrap();
     assert_eq!(loans.iter().map(|loan| loan.id).collect::<Vec<_>>(), (1..=28).collect::<Vec<_>>());
     let loan = &loans[0];

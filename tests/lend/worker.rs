@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use rusqlite::Connection;
 use tempfile::TempDir;
 use uidring::Store;
-use uidring::lend::{LendError, LendOptions, LentWorker, LoanState, Loss, WorkerPool};
+use uidring::lend::{LendError, LendOptions, LentWorker, LoanRequest, LoanState, Loss, WorkerPool};
 
 use crate::folder::folder;
 
@@ -130,6 +130,65 @@ fn a_store_that_comes_back_is_used_again() {
     worker.close().unwrap();
 }
 
+/// A reader of the file, who keeps what was written from being committed until it is dropped.
+fn reader(file: &File) -> Connection {
+    let reader = Connection::open(file.path()).unwrap();
+    reader.execute_batch("BEGIN").unwrap();
+    reader.query_row("SELECT COUNT(*) FROM uidring_loan", [], |_| Ok(())).unwrap();
+    reader
+}
+
+/// However long the store takes to answer, the holder's end comes first: it counts from before it
+/// asked, and the store from when it wrote.
+#[test]
+fn a_holder_ends_before_the_store_takes_its_id_back() {
+    let file = File::new();
+    let pool = file.pool();
+    let check = |worker: &LentWorker, what: &str| {
+        let end = SystemTime::now() + worker.time_left();
+        let until = pool.loans().unwrap()[0].until;
+        // The store's times have whole milliseconds.
+        assert!(end <= until + MS, "{what}: {end:?}, and {until:?} in the store");
+    };
+    let during = |reader: Connection, time: Duration| {
+        thread::spawn(move || {
+            thread::sleep(time);
+            drop(reader);
+        })
+    };
+    let first = during(reader(&file), 700 * MS);
+    let worker = pool.lend(options(6 * SECOND)).unwrap();
+    check(&worker, "lent");
+    first.join().unwrap();
+    // The renewal at a third of the lease is written meanwhile.
+    let second = during(reader(&file), 2_700 * MS);
+    while worker.is_held() && worker.status().renewals == 0 {
+        thread::sleep(5 * MS);
+    }
+    check(&worker, "renewed");
+    second.join().unwrap();
+}
+
+/// One pool is found, and its loans are read, whatever the others are.
+#[test]
+fn a_pool_is_found_without_the_others() {
+    let file = File::new();
+    let store = Store::open(file.path()).unwrap();
+    for name in ["shop", "other"] {
+        store.worker_pool(name, 4).unwrap().grant(&LoanRequest::new()).unwrap();
+    }
+    file.run(
+        "PRAGMA ignore_check_constraints = ON;
+        UPDATE uidring_loan SET is_returned = 'x' WHERE pool = 'other';
+        UPDATE uidring_pool SET bits = -1 WHERE name = 'other';",
+    );
+    assert!(store.worker_pools().is_err() && store.find_worker_pool("other").is_err());
+    let pool = store.find_worker_pool("shop").unwrap().unwrap();
+    assert_eq!((pool.bits(), pool.loans().unwrap().len()), (4, 1));
+    assert!(store.find_worker_pool("none").unwrap().is_none());
+    assert!(matches!(store.find_worker_pool("a b"), Err(LendError::Name { .. })));
+}
+
 /// An operator, or an old copy, has given it to another.
 #[test]
 fn a_refused_renewal_ends_it_at_once() {
@@ -166,17 +225,17 @@ fn a_reader_of_the_table_cannot_return_the_id() {
     let file = File::new();
     let pool = file.pool();
     let secret = Some("0123456789abcdef".to_owned());
-    let request = uidring::lend::LoanRequest { secret, ..uidring::lend::LoanRequest::new() };
+    let request = LoanRequest { secret, ..LoanRequest::new() };
     let grant = pool.grant(&request).unwrap();
     assert!(!format!("{grant:?} {request:?}").contains("0123456789abcdef"));
     let db = Connection::open(file.path()).unwrap();
     let holder: String =
         db.query_row("SELECT holder FROM uidring_loan", [], |row| row.get(0)).unwrap();
     assert_eq!(holder, "9f9f5111f7b27a781f1f1ddde5ebc2dd2b796bfc7365c9c28b548e564176929f");
-    assert!(is_lost(&pool.give_back(1, &holder, std::time::SystemTime::now())));
+    assert!(is_lost(&pool.give_back(1, &holder, SystemTime::now())));
     for secret in ["short", "with a space in its text", &"x".repeat(129)] {
         let secret = Some(secret.to_owned());
-        let request = uidring::lend::LoanRequest { secret, ..uidring::lend::LoanRequest::new() };
+        let request = LoanRequest { secret, ..LoanRequest::new() };
         assert!(matches!(pool.grant(&request), Err(LendError::Secret)));
     }
 }
@@ -186,14 +245,14 @@ fn a_reader_of_the_table_cannot_return_the_id() {
 fn an_old_copy_is_noticed_by_a_process_that_knows_more() {
     let file = File::new();
     let pool = Store::open(file.path()).unwrap().worker_pool("shop", 4).unwrap();
-    pool.grant(&uidring::lend::LoanRequest::new()).unwrap();
+    pool.grant(&LoanRequest::new()).unwrap();
     let copy = file.path().with_extension("copy");
     fs::copy(file.path(), &copy).unwrap();
-    let second = pool.grant(&uidring::lend::LoanRequest::new()).unwrap();
+    let second = pool.grant(&LoanRequest::new()).unwrap();
     fs::rename(&copy, file.path()).unwrap();
     for error in [
-        pool.grant(&uidring::lend::LoanRequest::new()).unwrap_err(),
-        pool.renew(second.id, &second.secret, std::time::SystemTime::now()).unwrap_err(),
+        pool.grant(&LoanRequest::new()).unwrap_err(),
+        pool.renew(second.id, &second.secret, SystemTime::now()).unwrap_err(),
     ] {
         assert!(error.to_string().contains("or an old copy"), "{error}");
     }

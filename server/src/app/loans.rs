@@ -89,11 +89,7 @@ impl AppLoans {
 
     /// The pool, which is there. Blocks on the database.
     pub(crate) fn find(&self, name: &str) -> Result<WorkerPool, LoanFailure> {
-        let pools = self.pools()?;
-        let found = pools.iter().find(|pool| pool.name == name);
-        match found {
-            Some(pool) => self.pool(name, pool.bits),
-            None => Err(LoanFailure::NoSuchPool(name.to_owned())),
-        }
+        let found = self.store()?.find_worker_pool(name)?;
+        found.ok_or_else(|| LoanFailure::NoSuchPool(name.to_owned()))
     }
 }

@@ -96,16 +96,20 @@ impl Args {
     }
 
     fn loans(&self, db: &Db, name: &str) -> Result<Loans, Failure> {
-        let pools = pools(db)?;
-        let Some(pool) = pools.iter().find(|pool| pool.name == name) else {
-            return Err(unknown(name, db, &pools));
+        let Some(pool) = db::lent(db)?.find_worker_pool(name)? else {
+            return Err(unknown(name, db, &pools(db)?));
         };
-        let mut loans = db::lent(db)?.worker_pool(name, pool.bits)?.loans()?;
+        let mut loans = pool.loans()?;
         let lent = loans.len() as u64;
+        let in_state = |state| loans.iter().filter(|loan| loan.state == state).count() as u64;
+        let (held, resting) = (in_state(LoanState::Held), in_state(LoanState::Resting));
+        let bits = pool.bits();
+        let free = ((1 << bits) - 1_u64).saturating_sub(held + resting);
+        let pool = Pool { name: name.to_owned(), bits, held, resting, free };
         loans.sort_by_key(|loan| (std::cmp::Reverse(loan.since), loan.id));
         loans.truncate(quantity::size(self.last));
         let shown = loans.into_iter().map(Row::of).collect();
-        Ok(Loans { pool: Pool::of(pool.clone()), lent, shown })
+        Ok(Loans { pool, lent, shown })
     }
 }
 
