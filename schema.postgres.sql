@@ -38,8 +38,8 @@
 --     UPDATE uidring_layout SET last_worker = 12345;
 --     DELETE FROM uidring_worker_node WHERE lease_until IS NOT NULL;
 --
---   And raise each tag's last_number above all numbers that were given. docs/operations.md shows
---   how, step by step.
+--   And raise each tag's last_number above all numbers that were given. docs/operations/restore.md
+--   shows how, step by step.
 --
 -- All times are milliseconds since 1970-01-01T00:00:00Z. To read one:  to_timestamp(launch_date /
 -- 1000.0)

@@ -29,8 +29,8 @@
 --     UPDATE sqlite_sequence SET seq = 12345 WHERE name = 'worker_node';
 --     DELETE FROM worker_node WHERE lease_until IS NOT NULL;
 --
---   And raise each tag's last_number above all numbers that were given. docs/operations.md shows
---   how, step by step.
+--   And raise each tag's last_number above all numbers that were given. docs/operations/restore.md
+--   shows how, step by step.
 --
 -- All times are milliseconds since 1970-01-01T00:00:00Z. To read one:  datetime(launch_date / 1000,
 -- 'unixepoch')

@@ -95,7 +95,7 @@
 //! * **A registry must not go back in time.** If an old copy of it is restored, a copy is used on a
 //!   second machine, or a replica that lacks the last commits is promoted, worker ids are given
 //!   again. If only an old copy is left, do what the schema files say, or step by step what stands
-//!   in `docs/operations.md`.
+//!   in `docs/operations/restore.md`.
 //! * **A SQLite file serves the processes of one machine**, from a local disk. A container has a
 //!   file system of its own: put the file on a volume of the machine's disk, which its programs
 //!   share. A file on a network file system is refused, unless its address permits that: see

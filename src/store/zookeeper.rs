@@ -86,7 +86,7 @@
 //! so that ids could be given again. Before the servers are used again, stop all processes that use
 //! them. Raise `last_number` of each tag to the largest number that was given, and `last_worker` in
 //! the node `layout` to the largest worker id; remove the nodes below `workers`.
-//! `docs/operations.md` shows how.
+//! `docs/operations/restore.md` shows how.
 //!
 //! # What was tried
 //!

@@ -11,8 +11,10 @@ const MAX_README_LINES: usize = 220;
 /// What everybody reads who changes something. The rest stands beside what it is about.
 const MAX_CONTRIBUTING_LINES: usize = 150;
 
-/// Each page of the design has one subject, and all of them can be read in an afternoon.
-const MAX_DESIGN_LINES: usize = 250;
+/// Each page has one subject.
+const MAX_PAGE_LINES: usize = 250;
+
+/// All pages of the design can be read in an afternoon.
 const MAX_DESIGN_WORDS: usize = 12_000;
 
 /// Whoever reads all of the English documents needs a day, and no more.
@@ -177,7 +179,7 @@ fn the_pages_of_the_design_are_short() {
     let pages = design();
     for (name, text) in &pages {
         let lines = text.lines().count();
-        assert!(lines <= MAX_DESIGN_LINES, "docs/design/{name} has {lines} lines");
+        assert!(lines <= MAX_PAGE_LINES, "docs/design/{name} has {lines} lines");
     }
     let words: usize = pages.iter().map(|(_, text)| text.split_whitespace().count()).sum();
     assert!(words <= MAX_DESIGN_WORDS, "docs/design has {words} words");
@@ -199,6 +201,27 @@ fn each_page_of_the_design_is_in_its_index_and_in_the_documentation() {
     for (name, _) in design() {
         assert!(name == "README.md" || links(&index).contains(&name.as_str()), "{name}");
         assert!(lib.contains(&format!("../docs/design/{name}\"")), "src/lib.rs lacks {name}");
+    }
+}
+
+/// A page of these folders has one subject, and says first for whom it is.
+#[test]
+fn pages_of_one_subject_are_short_and_say_for_whom_they_are() {
+    for folder in ["docs/operations/"] {
+        let index = fs::read_to_string(root().join(folder).join("README.md"));
+        // A published package has neither.
+        let Ok(index) = index else { continue };
+        let pages = tracked(".md").into_iter();
+        for page in pages.filter_map(|path| Some(path.strip_prefix(folder)?.to_owned())) {
+            let text = fs::read_to_string(root().join(folder).join(&page)).unwrap();
+            let lines = text.lines().count();
+            assert!(lines <= MAX_PAGE_LINES, "{folder}{page} has {lines} lines");
+            let first = text.split("\n\n").nth(1).unwrap();
+            let says = ["This page is for ", "These pages are for "];
+            assert!(says.iter().any(|begin| first.starts_with(begin)), "{folder}{page}: {first}");
+            let is_listed = links(&index).contains(&page.as_str());
+            assert!(page == "README.md" || is_listed, "{folder}README.md lacks {page}");
+        }
     }
 }
 
@@ -308,17 +331,14 @@ fn each_alert_has_a_chapter_that_says_what_to_do() {
     let read = |name: &str| fs::read_to_string(root().join(name));
     // A published package has no service.
     let Ok(rules) = read("server/deploy/alerts.yml") else { return };
-    let page = read("docs/operations.md").unwrap();
+    let page = read("docs/operations/alerts.md").unwrap();
     let alerts: Vec<&str> =
         rules.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();
-    let (_, chapter) = page.split_once("\n## Alerts\n").unwrap();
-    let (chapter, _) = chapter.split_once("\n## ").unwrap();
-    let headings: Vec<&str> =
-        chapter.lines().filter_map(|line| line.strip_prefix("### ")).collect();
+    let headings: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
     assert!(!alerts.is_empty());
     assert_eq!(headings, alerts);
     // And by its link, which leads to the heading.
-    let links = rules.lines().filter_map(|line| line.split_once("docs/operations.md#"));
+    let links = rules.lines().filter_map(|line| line.split_once("docs/operations/alerts.md#"));
     let links: Vec<&str> = links.map(|(_, heading)| heading.trim_end_matches('"')).collect();
     let names: Vec<String> = alerts.iter().map(|alert| alert.to_lowercase()).collect();
     assert_eq!(links, names);

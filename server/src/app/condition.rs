@@ -186,7 +186,7 @@ pub(crate) struct Condition {
     pub(crate) why: Option<String>,
     /// What to do.
     pub(crate) advice: &'static str,
-    /// The alert for it, which docs/operations.md explains.
+    /// The alert for it, which docs/operations/alerts.md explains.
     pub(crate) alert: Option<&'static str>,
     /// How many tags have this condition.
     pub(crate) tags: usize,

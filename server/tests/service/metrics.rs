@@ -232,7 +232,7 @@ tests:
 }
 
 /// Where the alerts are explained.
-const RUNBOOK: &str = "https://github.com/uidring/uidring/blob/main/docs/operations.md#";
+const RUNBOOK: &str = "https://github.com/uidring/uidring/blob/main/docs/operations/alerts.md#";
 
 #[track_caller]
 fn test_rules(test: &str) {
@@ -275,7 +275,7 @@ tests:
               summary: 'a has one of the last worker ids: 90 are larger'
               description: >-
                 When they are used up, no instance starts. Lease them. Another layout must exceed
-                all UIDs that were given: see docs/operations.md.
+                all UIDs that were given: see docs/operations/sizing.md.
 ",
         alerts.display()
     );

@@ -89,7 +89,7 @@ use crate::registry::assignment::Fault;
 ///   [MariaDB 12.1.2 to 12.2.2](https://jepsen.io/blog/2026-03-16-mariadb-galera-cluster-12.1.2)
 ///   when processes crashed and the network was cut (MDEV-38974, 38976, 38977, 38999). After
 ///   either, treat the cluster as an old copy, as `schema.mysql.sql` tells, and
-///   `docs/operations.md` step by step.
+///   `docs/operations/restore.md` step by step.
 /// * Give the programs one node of a cluster to write to, and another only when that one is gone: a
 ///   row that one node has locked can be written on another, which shows at a commit, if at all.
 ///   Series need this, as a gapless number is counted under such a lock.

@@ -125,10 +125,10 @@ fn document(status: &Status, view: &View) -> Markup {
     }
 }
 
-/// Where docs/operations.md explains an alert.
+/// Where docs/operations/alerts.md explains an alert.
 fn explained(alert: &str) -> String {
     let repository = env!("CARGO_PKG_REPOSITORY");
-    format!("{repository}/blob/main/docs/operations.md#{}", alert.to_lowercase())
+    format!("{repository}/blob/main/docs/operations/alerts.md#{}", alert.to_lowercase())
 }
 
 /// The conditions, the worst first. A reason or an advice that several share is shown once: the
