@@ -404,8 +404,16 @@ pub mod which_number {}
 #[doc = include_str!("../README.md")]
 mod readme {}
 #[cfg(all(doctest, feature = "sqlite"))]
-#[doc = include_str!("../docs/migration.md")]
-mod migration {}
+mod migration {
+    #[doc = include_str!("../docs/migration/uid-generator.md")]
+    mod uid_generator {}
+    #[doc = include_str!("../docs/migration/leaf.md")]
+    mod leaf {}
+    #[doc = include_str!("../docs/migration/segments.md")]
+    mod segments {}
+    #[doc = include_str!("../docs/migration/cosid.md")]
+    mod cosid {}
+}
 #[cfg(doctest)]
 #[doc = include_str!("../docs/testing.md")]
 mod testing {}

@@ -396,7 +396,7 @@ fn worker_ids_come_from_the_table_of_uid_generator_on_mysql() {
          ('java-2', '8080-2', 1, CURRENT_DATE, NOW(), NOW())",
     );
     // As the page on moving over has it.
-    let page = include_str!("../../docs/migration.md").replace("\\\n", "");
+    let page = include_str!("../../docs/migration/uid-generator.md").replace("\\\n", "");
     let line = page.lines().find_map(|line| line.strip_prefix("$ uidring-server --uid-generator "));
     let theirs: Vec<&str> = line.unwrap().split_whitespace().skip(2).take(4).collect();
     assert_eq!(theirs, ["--layout", "29,21,13", "--epoch", "2016-09-19T16:00:00Z"]);

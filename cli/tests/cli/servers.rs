@@ -191,7 +191,7 @@ fn worker_ids_come_from_the_table_of_uid_generator_on_mysql() {
     let complaint = refused("workers release 1 --uid-generator", 1);
     assert!(complaint.contains("was given to java-1/8080-1 once and for all"), "{complaint}");
     // As the page on moving over has it.
-    let page = include_str!("../../../docs/migration.md").replace("\\\n", "");
+    let page = include_str!("../../../docs/migration/uid-generator.md").replace("\\\n", "");
     let page = page.replace("mysql://orders@db.example.com/orders", &database.url);
     let lines = page.lines().filter_map(|line| line.strip_prefix("$ "));
     let lines = lines

@@ -119,7 +119,7 @@ final class Wujun234Test {
         }
     }
 
-    /** What docs/migration.md says of a table that has gone past the worker field. */
+    /** What docs/migration/uid-generator.md says of a table that has gone past the worker field. */
     @Test
     void aTableBeyondTheFieldNeedsAWiderOne() throws Exception {
         try (Table table = new Table("wujun234_wraps", 70_000)) {
