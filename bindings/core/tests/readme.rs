@@ -1,4 +1,4 @@
-//! The page of the bindings tells all that there is.
+//! The pages of the bindings tell all that there is.
 
 #![allow(clippy::unwrap_used)] // a test that cannot go on has failed
 
@@ -27,11 +27,15 @@ fn page() -> String {
     fs::read_to_string(bindings().join("README.md")).unwrap()
 }
 
+fn page_of_options() -> PathBuf {
+    bindings().join("options.md")
+}
+
 /// The lists of options, as the page has them.
 fn options() -> String {
     let mut text = String::new();
     for (list, heading) in HEADINGS {
-        write!(text, "### {heading}\n\n").unwrap();
+        write!(text, "## {heading}\n\n").unwrap();
         for (name, help) in options_of(list) {
             let mut line = format!("* `{name}`:");
             for word in help.split(' ') {
@@ -56,16 +60,16 @@ fn series_are_opened_like_segments() {
     assert_eq!(segments, options_of(OptionList::Series));
 }
 
-/// With `UIDRING_WRITE_README=1` it writes them instead.
+/// With `UIDRING_WRITE_OPTIONS=1` it writes them instead.
 #[test]
 fn the_page_has_each_option() {
-    let page = page();
-    let (before, _) = page.split_once("### Opening a generator").unwrap_or((&page, ""));
+    let page = fs::read_to_string(page_of_options()).unwrap();
+    let (before, _) = page.split_once("## Opening a generator").unwrap_or((&page, ""));
     let made = format!("{before}{}\n", options().trim_end());
-    if env::var_os("UIDRING_WRITE_README").is_some() {
-        fs::write(bindings().join("README.md"), made).unwrap();
+    if env::var_os("UIDRING_WRITE_OPTIONS").is_some() {
+        fs::write(page_of_options(), made).unwrap();
     } else {
-        let hint = "write it anew with UIDRING_WRITE_README=1 cargo test -p uidring-bindings";
+        let hint = "write it anew with UIDRING_WRITE_OPTIONS=1 cargo test -p uidring-bindings";
         assert!(page == made, "{hint}");
     }
 }

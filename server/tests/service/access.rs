@@ -248,10 +248,10 @@ fn an_open_address_without_tokens_is_told_of() {
 }
 
 #[test]
-fn the_tokens_of_the_readme_do_what_it_says() {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = fs::read_to_string(readme).unwrap();
-    let (_, block) = readme.split_once("```toml\n").unwrap();
+fn the_tokens_of_the_page_do_what_it_says() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/service/access.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (_, block) = page.split_once("```toml\n").unwrap();
     let (tokens, _) = block.split_once("```").unwrap();
     let server = Server::start_with_tokens(tokens, &[]);
     let client = "authorization: Bearer 0f673adf80504e2eaa552f5d791b644c";

@@ -56,8 +56,8 @@ fn twemproxy_passes_numbers_of_tags_from_several_services() {
         let created = services[0].send("PUT", &format!("/v1/tags/{tag}"), &headers, "{}");
         assert_eq!(created.status, 201, "{created:?}");
     }
-    let readme = include_str!("../../README.md");
-    let settings = readme.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next());
+    let page = include_str!("../../../docs/service/redis.md");
+    let settings = page.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next());
     let resp = |index: usize| services[index].resp.split_once("://").unwrap().1.to_owned();
     let port = free_port();
     let settings = settings
