@@ -18,8 +18,9 @@ fn request() -> Request {
     Request::new(Layout::DEFAULT, 10_000_000, Layout::DEFAULT.max_tick())
 }
 
+/// With leases that outlast a test, so that each start is given a new id.
 fn leased(store: &Store) -> impl WorkerRegistry {
-    store.registry_with(RegistryOptions::new().leased(Duration::from_secs(60))).unwrap()
+    store.registry_with(RegistryOptions::new().leased(Duration::from_secs(3600))).unwrap()
 }
 
 /// Takes an id, a number of a tag and a number of a series.
