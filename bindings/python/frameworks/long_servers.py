@@ -18,7 +18,7 @@ from typing import Any, Callable, Dict, Iterator, List
 
 import pytest
 
-from test_readme import files, requires
+from test_pages import files, requires
 
 #: A program that takes an id before the server forks, and in two workers, each of which waits until
 #: the other one has work as well.
@@ -135,8 +135,8 @@ def test_workers_of_celery(tmp_path: Path) -> None:
     requires("celery")
     (tmp_path / "work.py").write_text(WORK)
     (tmp_path / "shop.py").write_text(CELERY)
-    # The lines of the README, with a broker that needs no server.
-    tasks = files("Forks", tmp_path)["tasks.py"]
+    # The lines of the page, with a broker that needs no server.
+    tasks = files("pytest-and-workers", tmp_path)["tasks.py"]
     (tmp_path / "tasks.py").write_text(tasks)
     (tmp_path / "data_in").mkdir()
     (tmp_path / "data_out").symlink_to("data_in")

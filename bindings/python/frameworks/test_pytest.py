@@ -11,7 +11,7 @@ from typing import List
 import pytest
 
 import uidring
-from test_readme import files
+from test_pages import files
 from uidring import testing
 
 TESTS = """
@@ -44,7 +44,7 @@ def taken(folder: Path) -> List[int]:
 
 
 def test_the_lines_of_the_readme_give_ids_to_all_tests(tmp_path: Path) -> None:
-    (tmp_path / "conftest.py").write_text(files("Tests", tmp_path)["conftest.py"])
+    (tmp_path / "conftest.py").write_text(files("pytest-and-workers", tmp_path)["conftest.py"])
     (tmp_path / "test_shop.py").write_text(TESTS.format(fixture="request"))
     end = session(tmp_path)
     assert end.returncode == 0 and "11 passed" in end.stdout, end.stdout

@@ -1,4 +1,4 @@
-"""The lines of the README for each framework, as they stand."""
+"""The lines of the pages of the frameworks, as they stand."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ from pathlib import Path
 
 import pytest
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
+PAGES = Path(__file__).parents[3] / "docs" / "frameworks"
 
 
-def section(heading: str) -> str:
-    return README.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+def blocks(page: str, language: str) -> list[str]:
+    """The programs of a page."""
+    text = (PAGES / f"{page}.md").read_text()
+    found = re.findall(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)
+    assert found, page
+    return found
 
 
 def requires(package: str) -> None:
@@ -29,11 +33,10 @@ def requires(package: str) -> None:
         pytest.skip(f"{name} is {found}")
 
 
-def files(heading: str, folder: Path) -> dict[str, str]:
-    """The files of a section, by name, with addresses in `folder`."""
-    found = re.findall(r"^```py\n# (\S+)\n(.*?)^```$", section(heading), re.M | re.S)
-    assert found
-    return {name: text.replace("/srv/", f"{folder}/") for name, text in found}
+def files(page: str, folder: Path) -> dict[str, str]:
+    """The files of a page, by name, with addresses in `folder`."""
+    found = [block.split("\n", 1) for block in blocks(page, "py")]
+    return {head[len("# ") :]: text.replace("/srv/", f"{folder}/") for head, text in found}
 
 
 def run(folder: Path, *command: str) -> str:
@@ -54,7 +57,7 @@ def run(folder: Path, *command: str) -> str:
 def test_django(tmp_path: Path) -> None:
     """A project as Django itself lays it."""
     requires("django")
-    found = files("Django", tmp_path)
+    found = files("django", tmp_path)
     run(tmp_path, "-m", "django", "startproject", "site1", ".")
     run(tmp_path, "manage.py", "startapp", "shop")
     with open(tmp_path / "site1" / "settings.py", "a") as file:
@@ -72,19 +75,19 @@ def test_django(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("heading", "package", "said"),
-    [("SQLAlchemy", "sqlalchemy>=2", r"\[\(\d{18,19}, 'Ada'\), \(\d{18,19}, 'Grace'\)\]\n")],
+    ("page", "package", "said"),
+    [("sqlalchemy", "sqlalchemy>=2", r"\[\(\d{18,19}, 'Ada'\), \(\d{18,19}, 'Grace'\)\]\n")],
 )
-def test_a_program(heading: str, package: str, said: str, tmp_path: Path) -> None:
+def test_a_program(page: str, package: str, said: str, tmp_path: Path) -> None:
     requires(package)
-    (program,) = re.findall(r"^```python\n(.*?)^```$", section(heading), re.M | re.S)
+    (program,) = blocks(page, "python")
     program = program.replace("/srv/", f"{tmp_path}/")
     assert re.fullmatch(said, run(tmp_path, "-c", program))
 
 
 def test_fastapi(tmp_path: Path) -> None:
     requires("fastapi")
-    for name, text in files("pydantic and FastAPI", tmp_path).items():
+    for name, text in files("fastapi", tmp_path).items():
         (tmp_path / name).write_text(text)
     program = "from app import app; from fastapi.testclient import TestClient\n"
     program += "with TestClient(app) as client:\n"
