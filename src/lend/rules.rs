@@ -187,6 +187,19 @@ mod tests {
     }
 
     proptest! {
+        /// Also where the store's clock was set back.
+        #[test]
+        fn a_renewal_makes_no_lease_shorter(
+            lease in 1_000..100_000_i64,
+            rest in 1_000..100_000_i64,
+            now in -100_000..1_000_i64,
+        ) {
+            let loan = LoanRow::lent(1, &ask(lease, rest, 0), 0);
+            let renewed = loan.renewed("one", now, now).unwrap();
+            prop_assert!(renewed.lease_until >= loan.lease_until);
+            prop_assert!(renewed.rests_until >= loan.rests_until);
+        }
+
         /// Whatever a holder does, and however often its clock is set back, the next one is behind
         /// all that it has shown, and may still show.
         #[test]
