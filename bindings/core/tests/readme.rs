@@ -19,6 +19,10 @@ const HEADINGS: [(OptionList, &str); 5] = [
     (OptionList::Loan, "Lending a worker id"),
 ];
 
+/// What all lists have whose calls open a store. The page tells it once.
+const SHARED: [&str; 4] = ["user", "password", "only_for_tests", "timeout"];
+const OPENING: [OptionList; 3] = [OptionList::Uids, OptionList::Segments, OptionList::Loan];
+
 fn bindings() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -31,12 +35,19 @@ fn page_of_options() -> PathBuf {
     bindings().join("options.md")
 }
 
+/// The options of `list` that it shares with others, and those that it has alone.
+fn shared_and_own(list: OptionList) -> (Vec<(String, String)>, Vec<(String, String)>) {
+    options_of(list).into_iter().partition(|(name, _)| SHARED.contains(&&**name))
+}
+
 /// The lists of options, as the page has them.
 fn options() -> String {
     let mut text = String::new();
-    for (list, heading) in HEADINGS {
+    let shared = ("Opening any of these", shared_and_own(OptionList::Uids).0);
+    let own = HEADINGS.map(|(list, heading)| (heading, shared_and_own(list).1));
+    for (heading, options) in own.into_iter().chain([shared]) {
         write!(text, "## {heading}\n\n").unwrap();
-        for (name, help) in options_of(list) {
+        for (name, help) in options {
             let mut line = format!("* `{name}`:");
             for word in help.split(' ') {
                 if line.len() + 1 + word.len() > 100 {
@@ -58,6 +69,17 @@ fn series_are_opened_like_segments() {
     let mut segments = options_of(OptionList::Segments);
     segments.retain(|(name, _)| name != "table");
     assert_eq!(segments, options_of(OptionList::Series));
+}
+
+#[test]
+fn all_that_is_opened_shares_the_options_of_a_store() {
+    let [first, others @ ..] = OPENING.map(|list| {
+        let mut shared = shared_and_own(list).0;
+        shared.sort();
+        shared
+    });
+    assert_eq!(first.len(), SHARED.len());
+    assert!(others.iter().all(|other| *other == first), "{others:?}");
 }
 
 /// With `UIDRING_WRITE_OPTIONS=1` it writes them instead.
