@@ -85,12 +85,13 @@ def test_all_that_is_public_has_a_docstring() -> None:
 
 
 def programs() -> list[str]:
-    pages = README + (ROOT.parent.parent / "docs" / "testing.md").read_text()
+    others = [ROOT / "numbers.md", ROOT.parent.parent / "docs" / "testing.md"]
+    pages = README + "".join(page.read_text() for page in others)
     return re.findall(r"^```python\n(.*?)^```$", pages, re.M | re.S)
 
 
 @pytest.mark.parametrize("program", programs(), ids=lambda program: program.split("\n")[0])
-def test_the_programs_of_the_readme_run(program: str, tmp_path: Path) -> None:
+def test_the_programs_of_the_pages_run(program: str, tmp_path: Path) -> None:
     program = program.replace("/srv/uidring.db", str(tmp_path / "uidring.db"))
     run([sys.executable, "-W", "error", "-c", program], tmp_path)
 
