@@ -6,9 +6,8 @@ use std::time::{Duration, SystemTime};
 use uidring::registry::{Lease, RegistryAdmin as _, Request, WorkerRegistry};
 use uidring::store::StoreRegistry;
 use uidring::{BuildError, Builder, Layout, LeadLimit, RegistryError, UidGenerator};
+use uidring_layouts::{length, quantity};
 
-use crate::length::length;
-use crate::quantity;
 use crate::registry_config::RegistryConfig;
 use crate::worker_id_args::WorkerIdArgs;
 

@@ -2,20 +2,17 @@
 
 use std::time::{Duration, SystemTime};
 
-use clap::ValueEnum;
-use uidring::{FieldOrder, Layout, LayoutError};
-
-use crate::errors::with_causes;
-use crate::length::length;
-use crate::time::time;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use uidring::{FieldOrder, Layout};
+use uidring_layouts::{LayoutChoice, Preset, WrongChoice, tick, time, widths};
 
 /// The options that name a layout.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Layout options")]
 pub struct LayoutArgs {
     /// A layout that is known by a name
-    #[arg(long, value_name = "NAME", hide_possible_values = true, conflicts_with = "layout",
-        help = preset_help())]
+    #[arg(long, value_name = "NAME", value_parser = preset(), hide_possible_values = true,
+        conflicts_with = "layout", help = preset_help())]
     preset: Option<Preset>,
 
     /// The widths of time, worker and sequence in bits, such as 29,21,13
@@ -35,45 +32,20 @@ pub struct LayoutArgs {
     tick: Option<Duration>,
 }
 
-/// The constants of [`Layout`].
-#[allow(missing_docs)] // a comment would be shown in the help
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Preset {
-    Default,
-    UidGenerator,
-    UidGeneratorStarter,
-    #[value(alias = "leaf")]
-    Twitter,
-    ShardingSphere,
-    Seata,
-    JsSafe,
-}
-
-impl Preset {
-    /// The constant.
-    #[must_use]
-    pub fn layout(self) -> Layout {
-        match self {
-            Preset::Default => Layout::DEFAULT,
-            Preset::UidGenerator => Layout::UID_GENERATOR,
-            Preset::UidGeneratorStarter => Layout::UID_GENERATOR_STARTER,
-            Preset::Twitter => Layout::TWITTER,
-            Preset::ShardingSphere => Layout::SHARDING_SPHERE,
-            Preset::Seata => Layout::SEATA,
-            Preset::JsSafe => Layout::JS_SAFE,
-        }
-    }
-
-    /// As it is written on the command line.
-    #[must_use]
-    pub fn name(self) -> String {
-        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
-    }
+/// Reads a preset. Those that no generator has are known, so that they are told from misspelt
+/// names, but not listed.
+fn preset() -> impl TypedValueParser<Value = Preset> {
+    let values = Preset::ALL.map(|preset| {
+        let (name, others) = preset.names().split_first().unwrap_or((&"", &[]));
+        PossibleValue::new(*name).aliases(others.to_vec()).hide(preset.layout().is_none())
+    });
+    PossibleValuesParser::new(values)
+        .try_map(|name| Preset::named(&name).ok_or("no layout has this name"))
 }
 
 fn preset_help() -> String {
-    let names: Vec<String> =
-        Preset::value_variants().iter().map(|preset| format!("`{}`", preset.name())).collect();
+    let made = Preset::ALL.into_iter().filter(|preset| preset.layout().is_some());
+    let names: Vec<String> = made.map(|preset| format!("`{}`", preset.name())).collect();
     format!("A layout that is known by a name: {}", names.join(", "))
 }
 
@@ -84,81 +56,28 @@ enum Order {
     WorkerFirst,
 }
 
+impl From<Order> for FieldOrder {
+    fn from(order: Order) -> FieldOrder {
+        match order {
+            Order::TimeFirst => FieldOrder::TimeFirst,
+            Order::WorkerFirst => FieldOrder::WorkerFirst,
+        }
+    }
+}
+
 impl LayoutArgs {
-    /// The layout asked for; `None` if no option was given.
+    /// The options given.
+    #[must_use]
+    pub fn choice(&self) -> LayoutChoice {
+        let &LayoutArgs { preset, layout, order, epoch, tick } = self;
+        LayoutChoice { preset, widths: layout, order: order.map(FieldOrder::from), epoch, tick }
+    }
+
+    /// The layout asked for, for a generator; `None` if no option was given.
     ///
     /// # Errors
-    /// There is no such layout.
-    pub fn requested(&self) -> Result<Option<Layout>, LayoutError> {
-        let &LayoutArgs { preset, layout, order, epoch, tick } = self;
-        let named = preset.map(Preset::layout).or(layout);
-        if named.is_none() && order.is_none() && epoch.is_none() && tick.is_none() {
-            return Ok(None);
-        }
-        let mut asked = named.unwrap_or_default();
-        match order {
-            Some(Order::TimeFirst) => asked = asked.with_order(FieldOrder::TimeFirst),
-            Some(Order::WorkerFirst) => asked = asked.with_order(FieldOrder::WorkerFirst),
-            None => {}
-        }
-        if let Some(tick) = tick {
-            asked = asked.with_tick(tick)?;
-        }
-        if let Some(epoch) = epoch {
-            asked = asked.with_epoch(epoch)?;
-        }
-        Ok(Some(asked))
-    }
-}
-
-fn widths(text: &str) -> Result<Layout, String> {
-    let words: Vec<&str> = text.split(',').map(str::trim).collect();
-    let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
-    let is_wide = |word: &&&str| is_number(word) && word.len() > 9;
-    if words.len() == 3
-        && words.iter().all(is_number)
-        && let Some(wide) = words.iter().find(is_wide)
-    {
-        return Err(format!("a field of {wide} bits is too wide: a UID has 63 in all"));
-    }
-    let widths: Option<Vec<u32>> = words.iter().map(|width| width.parse().ok()).collect();
-    match widths.unwrap_or_default()[..] {
-        [time, worker, sequence] => {
-            Layout::new(time, worker, sequence).map_err(|error| with_causes(&error))
-        }
-        _ => Err("a layout is three widths in bits, such as 29,21,13; a layout with a name is \
-                  chosen by --preset"
-            .to_owned()),
-    }
-}
-
-fn tick(text: &str) -> Result<Duration, String> {
-    length(text).map_err(|_| "a tick is a length from 1ms to 1s, such as 10ms".to_owned())
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)] // a test that cannot go on has failed
-mod tests {
-    use super::{tick, widths};
-    use std::time::Duration;
-    use uidring::Layout;
-
-    #[test]
-    fn layouts_have_three_widths() {
-        let expected = Layout::new(29, 21, 13).map_err(|error| error.to_string());
-        assert_eq!(widths("29,21,13"), expected);
-        for wrong in ["", "29,21", "29,21,13,1", "29,21,x", "-29,21,13", "leaf"] {
-            assert!(widths(wrong).unwrap_err().contains("three widths"), "{wrong}");
-        }
-        assert!(widths("40,20,13").unwrap_err().contains("73"));
-    }
-
-    #[test]
-    fn a_tick_has_a_unit() {
-        assert_eq!(tick("1s"), Ok(Duration::from_secs(1)));
-        assert_eq!(tick("10ms"), Ok(Duration::from_millis(10)));
-        for wrong in ["", "1", "s", "ms", "-1s"] {
-            assert!(tick(wrong).is_err(), "{wrong}");
-        }
+    /// There is no such layout, or no generator can have it.
+    pub fn requested(&self) -> Result<Option<Layout>, WrongChoice> {
+        self.choice().layout()
     }
 }

@@ -6,16 +6,13 @@ mod errors;
 mod generator;
 mod key_file;
 mod layout;
-mod length;
 mod loan_args;
 mod passwords;
-pub mod quantity;
 mod registry_config;
 mod series_args;
 mod spelling;
 mod table;
 mod tag_args;
-mod time;
 mod variables;
 mod visible;
 mod worker_id_args;
@@ -25,8 +22,7 @@ pub use db::Db;
 pub use errors::with_causes;
 pub use generator::{GeneratorArgs, check_build, try_build_on, with_registry};
 pub use key_file::{KeyFile, prefix};
-pub use layout::{LayoutArgs, Preset};
-pub use length::{lease, length, some_length};
+pub use layout::LayoutArgs;
 pub use loan_args::LoanArgs;
 pub use passwords::without_passwords;
 pub use registry_config::RegistryConfig;
@@ -34,7 +30,7 @@ pub use series_args::{SeriesArgs, first_day, first_day_text, present_definition,
 pub use spelling::{long_names, normalize_options};
 pub use table::Table;
 pub use tag_args::TagArgs;
-pub use time::time;
+pub use uidring_layouts::{lease, length, quantity, some_length, time};
 pub use variables::{
     find_spelling, is_near, is_variable, meant, mistaken, nearest, normalized, unknown, variable,
 };

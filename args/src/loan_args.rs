@@ -3,7 +3,7 @@ use std::time::Duration;
 use clap::Args;
 use uidring::lend::LendOptions;
 
-use crate::length::{lease, length};
+use uidring_layouts::{lease, length};
 
 /// The options of a worker id that is lent.
 #[derive(Args, Debug)]

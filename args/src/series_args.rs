@@ -3,8 +3,7 @@
 use uidring::series::{
     Pattern, SeriesDefinition, SeriesDefinitionError, SeriesRecord, SeriesVersion, Unit,
 };
-
-use crate::quantity;
+use uidring_layouts::quantity;
 
 /// The options that say what a new series is, beside its pattern.
 #[derive(Clone, Debug, clap::Args)]

@@ -1,8 +1,7 @@
 //! The options that say what a new tag is.
 
 use uidring::segment::Tag;
-
-use crate::quantity;
+use uidring_layouts::quantity;
 
 /// The options that say what a new tag is.
 #[derive(Clone, Debug, clap::Args)]

@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use crate::length::lease;
 use crate::registry_config::RegistryConfig;
 use crate::worker_ids::{partition, worker_ids};
+use uidring_layouts::lease;
 
 /// The options that say which worker ids a generator takes from its registry.
 #[derive(Clone, Debug, clap::Args)]

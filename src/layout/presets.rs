@@ -91,6 +91,51 @@ impl Layout {
     pub const SEATA: Layout =
         Layout { order: FieldOrder::WorkerFirst, epoch_ms: 1_588_435_200_000, ..Layout::TWITTER };
 
+    /// 41 | 10 | 12 in milliseconds from 2015-01-01T00:00:00Z until 2084-09-06T15:47:35.552Z:
+    /// Discord's ids while they are below 2^63. The worker is Discord's worker and process, of 5
+    /// bits each.
+    ///
+    /// ```
+    /// # use uidring::Layout;
+    /// // The example of Discord's documentation: worker 1, process 0, increment 7.
+    /// let parts = Layout::DISCORD.parts("175928847299117063".parse()?);
+    /// assert_eq!((parts.worker, parts.sequence), (1 << 5, 7));
+    /// # Ok::<(), uidring::ParseUidError>(())
+    /// ```
+    pub const DISCORD: Layout = Layout { epoch_ms: 1_420_070_400_000, ..Layout::TWITTER };
+
+    /// 40 | 13 | 10 in milliseconds from 2011-08-24T21:07:01.721Z until 2046-06-27T17:00:49.497Z:
+    /// Instagram's ids while they are below 2^63. The worker is the logical shard.
+    ///
+    /// ```
+    /// # use uidring::Layout;
+    /// // The example of Instagram's engineers: user 31341 of 2,000 shards, number 5001.
+    /// let id = 1_387_263_000_u64 << 23 | 31_341 % 2000 << 10 | 5001 % 1024;
+    /// let parts = Layout::INSTAGRAM.parts(id.try_into()?);
+    /// assert_eq!((parts.worker, parts.sequence), (1341, 905));
+    /// # Ok::<(), uidring::UidRangeError>(())
+    /// ```
+    pub const INSTAGRAM: Layout = Layout {
+        time_bits: 40,
+        worker_bits: 13,
+        sequence_bits: 10,
+        epoch_ms: 1_314_220_021_721,
+        ..Layout::TWITTER
+    };
+
+    /// 41 | 10 | 12 in milliseconds from 2020-01-01T00:00:00Z until 2089-09-06T15:47:35.552Z: the
+    /// TSIDs of tsid-creator and of Hypersistence with their 1,024 nodes, while they are below
+    /// 2^63. Their text is base32 as ours.
+    ///
+    /// ```
+    /// # use uidring::{Layout, Uid};
+    /// // One of tsid-creator's, of April 2020.
+    /// let parts = Layout::TSID.parts(Uid::from_base32("01226N0640J7Q")?);
+    /// assert_eq!((parts.worker, parts.sequence), (4, 2295));
+    /// # Ok::<(), uidring::ParseUidError>(())
+    /// ```
+    pub const TSID: Layout = Layout { epoch_ms: 1_577_836_800_000, ..Layout::TWITTER };
+
     /// 31 | 10 | 12 in seconds from 2026-01-01T00:00:00Z until 2094-01-19T03:14:08Z: all UIDs are
     /// below 2^53, so a JavaScript number holds each of them exactly. 1,024 workers, 4,096 UIDs per
     /// second before a generator borrows from future seconds.

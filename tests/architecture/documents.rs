@@ -63,7 +63,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
 
 /// The files and folders of this repository that `text` names, such as `tests/take.rs`.
 fn named(text: &str) -> Vec<&str> {
-    const FOLDERS: [&str; 13] = [
+    const FOLDERS: [&str; 14] = [
         ".ci",
         "args",
         "benches",
@@ -71,6 +71,7 @@ fn named(text: &str) -> Vec<&str> {
         "cli",
         "docs",
         "examples",
+        "layouts",
         "loom-tests",
         "packaging",
         "server",
@@ -100,7 +101,7 @@ fn plain(path: &Path) -> PathBuf {
 }
 
 /// What lies at the root: the first thing that a visitor sees.
-const ROOT: [&str; 32] = [
+const ROOT: [&str; 33] = [
     ".cargo",
     ".ci",
     ".github",
@@ -123,6 +124,7 @@ const ROOT: [&str; 32] = [
     "docs",
     "examples",
     "justfile",
+    "layouts",
     "loom-tests",
     "packaging",
     "rustfmt.toml",

@@ -245,7 +245,7 @@ fn unsafe_code_is_kept_to_fork_and_says_why_it_is_sound() {
     assert!(
         fs::read_to_string(root.join("Cargo.toml")).unwrap().contains("unsafe_code = \"deny\"")
     );
-    let folders = ["src", "args", "cli", "benches", "examples", "tests"]
+    let folders = ["src", "args", "cli", "layouts/src", "benches", "examples", "tests"]
         .map(|folder| rust_files(&root.join(folder)));
     for path in folders.concat() {
         let source = Source::new("any", &fs::read_to_string(&path).unwrap());

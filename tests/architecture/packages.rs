@@ -9,10 +9,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
         modules: &[
             "errors",
             "key_file",
-            "length",
             "loan_args",
-            "time",
-            "quantity",
             "worker_ids",
             "variables",
             "spelling",
@@ -147,11 +144,7 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
         folder: "commands/sql",
         modules: &["mod", "arithmetic", "postgres", "mysql", "sqlite"],
     },
-    ModuleOrder {
-        root: "cli/src",
-        folder: "commands/plan",
-        modules: &["headroom", "sizing", "candidates", "trade_offs", "page", "command"],
-    },
+    ModuleOrder { root: "cli/src", folder: "commands/plan", modules: &["page", "command"] },
     ModuleOrder {
         root: "cli/src",
         folder: "commands/series",
@@ -169,6 +162,19 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
             "page", "picture", "table", "times", "visible", "stderr", "words", "failure", "shell",
             "stdout",
         ],
+    },
+    ModuleOrder {
+        root: "layouts/src",
+        folder: "",
+        modules: &[
+            "quantity", "length", "time", "times", "format", "preset", "choice", "id", "record",
+            "plan", "lib",
+        ],
+    },
+    ModuleOrder {
+        root: "layouts/src",
+        folder: "plan",
+        modules: &["headroom", "sizing", "candidates", "trade_offs", "request", "report"],
     },
     ModuleOrder {
         root: "server/src",

@@ -352,6 +352,15 @@ fn presets_read_the_ids_of_the_originals() {
             1_550_592_000_000,
             &[(724_775_731_840, 86_400, 5, 0), ((1 << 53) - 1, (1 << 30) - 1, 65_535, 127)],
         ),
+        // Of Discord's documentation, and by Instagram's formula for its user 31341.
+        (Layout::DISCORD, 1_420_070_400_000, &[(175_928_847_299_117_063, 41_944_705_796, 32, 7)]),
+        (
+            Layout::INSTAGRAM,
+            1_314_220_021_721,
+            &[(1_387_263_000 << 23 | 1341 << 10 | 0x389, 1_387_263_000, 1341, 905)],
+        ),
+        // 01226N0640J7Q, an id of tsid-creator's.
+        (Layout::TSID, 1_577_836_800_000, &[(38_358_284_406_638_839, 9_145_327_665, 4, 2295)]),
     ] {
         assert_eq!(layout.epoch(), at_ms(epoch_ms), "{layout}");
         for &(id, tick, worker, sequence) in ids {
@@ -385,6 +394,21 @@ fn presets_read_the_ids_of_the_originals() {
             Layout::JS_SAFE,
             "31 | 10 | 12 in seconds from 2026-01-01T00:00:00Z",
             "2094-01-19T03:14:08Z",
+        ),
+        (
+            Layout::DISCORD,
+            "41 | 10 | 12 in milliseconds from 2015-01-01T00:00:00Z",
+            "2084-09-06T15:47:35.552Z",
+        ),
+        (
+            Layout::INSTAGRAM,
+            "40 | 13 | 10 in milliseconds from 2011-08-24T21:07:01.721Z",
+            "2046-06-27T17:00:49.497Z",
+        ),
+        (
+            Layout::TSID,
+            "41 | 10 | 12 in milliseconds from 2020-01-01T00:00:00Z",
+            "2089-09-06T15:47:35.552Z",
         ),
         (
             Layout::UID_GENERATOR_STARTER,

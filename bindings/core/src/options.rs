@@ -372,7 +372,8 @@ mod tests {
             (
                 &[("preset", "leav")],
                 "the option preset is one of default, uid-generator, \
-                 uid-generator-starter, twitter, sharding-sphere, seata, js-safe, and not \"leav\"",
+                 uid-generator-starter, twitter, sharding-sphere, seata, js-safe, discord, \
+                 instagram, tsid, and not \"leav\"",
             ),
             (&[("lease", "1m"), ("lease", "2m")], "the option lease is given twice"),
             (

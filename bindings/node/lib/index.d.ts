@@ -70,7 +70,10 @@ export interface UidOptions {
     | 'twitter'
     | 'sharding-sphere'
     | 'seata'
-    | 'js-safe';
+    | 'js-safe'
+    | 'discord'
+    | 'instagram'
+    | 'tsid';
   layout?: string;
   order?: 'time-first' | 'worker-first';
   epoch?: string | Date;

@@ -2,18 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 
-use uidring::{ParseUidError, Uid};
-
 use crate::text::Failure;
-
-/// Reads a UID: in base32 if the text has a letter or `base32` says so, or else in decimal.
-pub(crate) fn parse(text: &str, base32: bool) -> Result<Uid, ParseUidError> {
-    if base32 || text.contains(|character: char| character.is_ascii_alphabetic()) {
-        Uid::from_base32(text)
-    } else {
-        text.parse()
-    }
-}
 
 /// Fails if there are neither texts nor a pipe to read them from. `what` is missing then, such as
 /// "UID to parse".
@@ -67,24 +56,5 @@ pub(crate) fn each_line<R: Read>(
             return Ok(());
         }
         act(String::from_utf8_lossy(&line).trim(), !file.buffer().is_empty())?;
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)] // a test that cannot go on has failed
-mod tests {
-    use super::parse;
-    use uidring::ParseUidError;
-
-    #[test]
-    fn a_letter_makes_a_text_base32() {
-        let uid = parse("180363646902239241", false).unwrap();
-        assert_eq!(parse("05067S0001009", false), Ok(uid));
-        assert_eq!(parse("o5067soooloo9", false), Ok(uid));
-        assert_eq!(parse("0000000000010", false).unwrap().get(), 10);
-        assert_eq!(parse("0000000000010", true).unwrap().get(), 32);
-        assert_eq!(parse("12x", false), Err(ParseUidError::Length { found: 3 }));
-        assert_eq!(parse("-5", false), Err(ParseUidError::Character { character: '-', index: 0 }));
-        assert_eq!(parse("", false), Err(ParseUidError::Empty));
     }
 }

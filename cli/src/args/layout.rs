@@ -3,6 +3,7 @@
 use uidring::Layout;
 use uidring::registry::RegistryAdmin;
 use uidring_args::{Db, LayoutArgs};
+use uidring_layouts::Format;
 
 use crate::args::db;
 use crate::args::wait_notice::with_wait_notice;
@@ -28,15 +29,26 @@ impl LayoutOrDb {
         Ok(self.chosen()?.unwrap_or_default())
     }
 
-    /// `None` where neither a layout nor a registry was named.
-    pub(crate) fn chosen(&self) -> Result<Option<Layout>, Failure> {
-        if let Some(db) = &self.db {
-            return remembered(db).map(Some);
+    fn chosen(&self) -> Result<Option<Layout>, Failure> {
+        match self.db() {
+            Some(db) => remembered(&db).map(Some),
+            None => Ok(self.layout.requested()?),
         }
-        match (self.layout.requested()?, db::of_environment()) {
-            (None, Some(db)) => remembered(&db).map(Some),
-            (asked, _) => Ok(asked),
+    }
+
+    /// How ids are read, also those that no generator here makes. `None` where neither a layout nor
+    /// a registry was named.
+    pub(crate) fn format(&self) -> Result<Option<Format>, Failure> {
+        match self.db() {
+            Some(db) => remembered(&db).map(|layout| Some(layout.into())),
+            None => Ok(self.layout.choice().format()?),
         }
+    }
+
+    /// The registry whose layout is meant: that of the environment only without a layout.
+    fn db(&self) -> Option<Db> {
+        let is_named = self.layout.choice().is_any();
+        self.db.clone().or_else(|| if is_named { None } else { db::of_environment() })
     }
 }
 

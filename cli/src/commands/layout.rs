@@ -6,9 +6,9 @@ use indicatif::HumanCount;
 use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
 use uidring::{FieldOrder, Layout};
+use uidring_layouts::plan::FieldWidths;
 
 use crate::args::layout::LayoutOrDb;
-use crate::commands::plan::sizing::FieldWidths;
 use crate::text::words::{self, counted};
 use crate::text::{
     self, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, columns, paint, picture, row,

@@ -6,6 +6,7 @@ use serde::Serialize;
 use uidring::Uid;
 use uidring::masked::{Masked, Opaque};
 use uidring_args::{KeyFile, prefix, with_causes};
+use uidring_layouts::Id;
 
 use crate::args::ids::{self, each};
 use crate::args::key::KeyArgs;
@@ -80,7 +81,7 @@ impl Mask {
         let opaque = opaque.map_err(Failure::Failed)?;
         let masked = keys.masked();
         let mask = |text: &str| {
-            let uid = ids::parse(text, false)
+            let uid = Id::uid(text, false)
                 .map_err(|error| format!("{text:?} is not a UID: {}", with_causes(&error)))?;
             Ok((
                 uid,

@@ -1,22 +1,20 @@
 //! `uidring parse`: decodes UIDs.
 
 use std::io::{self, Write};
+use std::mem;
 use std::time::{Duration, SystemTime};
-use std::{fmt, mem};
 
-use clap::ValueEnum;
 use jiff::tz::TimeZone;
-use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
-use uidring::{FieldOrder, Layout, Parts, Uid};
-use uidring_args::quantity::millis;
-use uidring_args::{Preset, with_causes};
+use uidring::{Layout, Uid};
+use uidring_args::with_causes;
+use uidring_layouts::{Doubt, Format, Id, Record, Times, plausible};
 
 use crate::args::ids::{self, each};
 use crate::args::layout::LayoutOrDb;
 use crate::text::table::{Column, Stream, Table};
 use crate::text::words;
-use crate::text::{self, BOLD, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint};
+use crate::text::{self, BOLD, DIM, Failure, RED, SEQUENCE, TIME, WORKER, YELLOW, paint};
 
 /// Decode UIDs into time, worker and sequence
 ///
@@ -24,7 +22,8 @@ use crate::text::{self, BOLD, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, 
 /// a layout nor a registry is named, the page of a single UID also says which layouts that have a
 /// name would give it a time in the past. A text with a letter is read as base32, one of digits
 /// alone as a decimal number. With a layout, a negative number is read as an id that a generator
-/// made after the end of its time field.
+/// made after the end of its time field. The presets `sonyflake`, `sonyflake-2` and `mastodon` are
+/// read here alone.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -54,13 +53,13 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let chosen = self.layout.chosen()?;
-        let layout = chosen.unwrap_or_default();
+        let chosen = self.layout.format()?;
+        let format = chosen.unwrap_or(Layout::DEFAULT.into());
         ids::check(&self.uids, "UID to parse")?;
         let mut reader = Reader {
-            layout,
+            format,
             is_chosen: chosen.is_some(),
-            times: Times::of(&layout),
+            times: Times::of(format.time_layout()),
             base32: self.base32,
             wrong: false,
         };
@@ -79,70 +78,9 @@ impl Args {
 /// Rows are printed together up to so many bytes.
 const PAGE: usize = 64 * 1024;
 
-/// A UID, or a negative number from a generator that went on after the end of its time field.
-#[derive(Clone, Copy)]
-enum Id {
-    Uid(Uid),
-    /// The time has run over into the sign.
-    Negative(i64),
-}
-
-impl Id {
-    fn parts(self, layout: &Layout) -> Parts {
-        match self {
-            Id::Uid(uid) => layout.parts(uid),
-            Id::Negative(number) => {
-                let bits = number.cast_unsigned();
-                let ticks = bits >> (layout.worker_bits() + layout.sequence_bits());
-                let since = layout.tick().as_millis() * u128::from(ticks);
-                Parts {
-                    time: layout.epoch().checked_add(millis(since)).unwrap_or(layout.expires_at()),
-                    worker: bits >> layout.sequence_bits() & layout.max_worker(),
-                    sequence: bits & layout.max_sequence(),
-                }
-            }
-        }
-    }
-
-    /// Empty for a negative number.
-    fn base32(self) -> String {
-        match self {
-            Id::Uid(uid) => uid.base32().to_string(),
-            Id::Negative(_) => String::new(),
-        }
-    }
-
-    fn is_of(self, layout: &Layout) -> bool {
-        matches!(self, Id::Uid(uid) if layout.contains(uid))
-    }
-}
-
-impl fmt::Display for Id {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Id::Uid(uid) => uid.fmt(f),
-            Id::Negative(number) => number.fmt(f),
-        }
-    }
-}
-
-/// A decoded UID, in JSON.
-#[derive(Serialize)]
-struct Record {
-    uid: String,
-    base32: String,
-    time: Option<String>,
-    local: Option<String>,
-    worker: u64,
-    sequence: u64,
-    in_layout: bool,
-    in_future: bool,
-    plausible_presets: Vec<String>,
-}
-
 /// Parses texts as UIDs, and decodes them.
 struct Reader {
-    layout: Layout,
+    format: Format,
     /// Whether the layout was asked for.
     is_chosen: bool,
     times: Times,
@@ -176,10 +114,10 @@ impl Reader {
                     page += &rows.headings();
                     is_first = false;
                 }
-                let (now, time) = (SystemClock.now(), uid.parts(&self.layout).time);
-                let local = self.times.local(time).unwrap_or_default();
-                let remark = self.remark(uid, time, now).map_or("", |remark| remark.text);
-                page += &rows.line(row(&self.layout, uid, [local, remark.to_owned()]));
+                let (now, time) = (SystemClock.now(), uid.fields(&self.format).time);
+                let local = text::local(self.times, time).unwrap_or_default();
+                let remark = self.remark(uid, now).map_or("", |remark| remark.text);
+                page += &rows.line(row(&self.format, uid, [local, remark.to_owned()]));
             }
             if more && page.len() < PAGE { Ok(()) } else { text::print(&mem::take(&mut page)) }
         })?;
@@ -188,7 +126,8 @@ impl Reader {
 
     /// The columns, as wide as any UID of the layout makes them.
     fn rows(&self) -> Stream<7> {
-        let Reader { layout, times, .. } = self;
+        let Reader { format, times, .. } = self;
+        let epoch = format.time_layout().epoch();
         let (now, half_a_year) = (SystemClock.now(), Duration::from_secs(182 * 24 * 3600));
         let width = |text: Option<String>| text.map_or(0, |text| text.len());
         // With and without summer time.
@@ -196,17 +135,17 @@ impl Reader {
         let widths = [
             if self.is_chosen { i64::MIN.to_string() } else { Uid::MAX.to_string() }.len(),
             Uid::MAX.base32().as_str().len(),
-            times.utc(layout.epoch()).len(),
-            if is_elsewhere { width(times.local(layout.epoch())) } else { 0 },
-            layout.max_worker().to_string().len(),
-            layout.max_sequence().to_string().len(),
+            times.utc(epoch).len(),
+            if is_elsewhere { width(text::local(*times, epoch)) } else { 0 },
+            format.max_worker().map_or(1, |most| most.to_string().len()),
+            format.max_sequence().to_string().len(),
             "not of this layout".len(),
         ];
         Stream::new(columns(), widths, &[LOCAL, BASE32])
     }
 
     fn footer(&self) -> String {
-        text::footnote(&format!("layout {}", self.layout))
+        text::footnote(&format!("layout {}", self.format))
     }
 
     fn print(&mut self, texts: &[String]) -> Result<(), Failure> {
@@ -223,15 +162,9 @@ impl Reader {
     }
 
     fn uid(&mut self, text: &str) -> Option<Id> {
-        match ids::parse(text, self.base32) {
-            Ok(uid) => Some(Id::Uid(uid)),
+        match Id::read(text, self.base32, self.is_chosen.then_some(&self.format)) {
+            Ok(id) => Some(id),
             Err(error) => {
-                // No generator of this library makes negative ones.
-                if self.is_chosen
-                    && let Some(id) = negative(text, &self.layout)
-                {
-                    return Some(id);
-                }
                 self.wrong = true;
                 let is_negative = text.parse::<i64>().is_ok_and(|number| number < 0);
                 let why = if is_negative && !self.is_chosen {
@@ -248,26 +181,16 @@ impl Reader {
     }
 
     fn record(&self, uid: Id) -> Record {
-        let parts = uid.parts(&self.layout);
-        Record {
-            uid: uid.to_string(),
-            base32: uid.base32(),
-            time: self.times.rfc3339(parts.time),
-            local: self.times.local(parts.time),
-            worker: parts.worker,
-            sequence: parts.sequence,
-            in_layout: uid.is_of(&self.layout),
-            in_future: parts.time > SystemClock.now(),
-            plausible_presets: plausible(uid, SystemClock.now()).map(Preset::name).collect(),
-        }
+        let local = text::local(self.times, uid.fields(&self.format).time);
+        Record { local, ..Record::of(uid, &self.format, SystemClock.now()) }
     }
 
     /// The page for a single UID.
     fn card(&self, uid: Id) -> String {
-        let parts = uid.parts(&self.layout);
+        let parts = uid.fields(&self.format);
         let now = SystemClock.now();
         let utc = self.times.utc(parts.time);
-        let local = self.times.local(parts.time).unwrap_or_default();
+        let local = text::local(self.times, parts.time).unwrap_or_default();
         let width = utc.len().max(local.len());
         let line = |name, value: String| text::row::<8>(name, DIM, value);
         let below = format!("\n{:10}", "");
@@ -286,10 +209,12 @@ impl Reader {
         if !local.is_empty() {
             card += &line("local", time(&local, zone()));
         }
-        card += &line("worker", paint(WORKER, parts.worker));
+        if let Some(worker) = parts.worker {
+            card += &line("worker", paint(WORKER, worker));
+        }
         card += &line("sequence", paint(SEQUENCE, parts.sequence));
-        card += &line("layout", paint(DIM, self.layout));
-        if let Some(remark) = self.remark(uid, parts.time, now) {
+        card += &line("layout", paint(DIM, self.format));
+        if let Some(remark) = self.remark(uid, now) {
             card += &paint(remark.style, text::paragraph(remark.sentence));
         }
         if !self.is_chosen {
@@ -306,18 +231,13 @@ impl Reader {
             Column::number("WORKER", WORKER),
             Column::number("SEQUENCE", SEQUENCE),
         ]);
-        let others = plausible(uid, now).filter(|preset| preset.layout() != self.layout);
+        let others = plausible(uid, now).filter(|preset| preset.format() != self.format);
         let mut is_any = false;
         for preset in others {
-            let layout = preset.layout();
-            let parts = uid.parts(&layout);
+            let [_, _, time, _, worker, sequence, _] =
+                row(&preset.format(), uid, Default::default());
             is_any = true;
-            table.row([
-                preset.name(),
-                Times::of(&layout).utc(parts.time),
-                parts.worker.to_string(),
-                parts.sequence.to_string(),
-            ]);
+            table.row([preset.name().to_owned(), time, worker, sequence]);
         }
         if is_any {
             format!("\nIt may also be of one of these layouts:\n{table}")
@@ -330,51 +250,40 @@ impl Reader {
     fn table(&self, uids: &[Id]) -> String {
         let now = SystemClock.now();
         // If local time is UTC, its column would only repeat the other.
-        let elsewhere = uids.iter().any(|uid| text::differs_from_utc(uid.parts(&self.layout).time));
+        let elsewhere =
+            uids.iter().any(|uid| text::differs_from_utc(uid.fields(&self.format).time));
         let mut table = Table::new(columns());
         for &uid in uids {
-            let time = uid.parts(&self.layout).time;
-            let local = self.times.local(time).filter(|_| elsewhere).unwrap_or_default();
-            let remark = self.remark(uid, time, now).map_or("", |remark| remark.text);
-            table.row(row(&self.layout, uid, [local, remark.to_owned()]));
+            let time = uid.fields(&self.format).time;
+            let local = text::local(self.times, time).filter(|_| elsewhere).unwrap_or_default();
+            let remark = self.remark(uid, now).map_or("", |remark| remark.text);
+            table.row(row(&self.format, uid, [local, remark.to_owned()]));
         }
         format!("{table}{}", self.footer())
     }
 
     /// A reason to doubt that this is the right layout.
-    fn remark(&self, uid: Id, time: SystemTime, now: SystemTime) -> Option<Remark> {
-        if matches!(uid, Id::Negative(_)) {
-            Some(Remark {
+    fn remark(&self, uid: Id, now: SystemTime) -> Option<Remark> {
+        Doubt::of(uid, &self.format, now).map(|doubt| match doubt {
+            Doubt::AfterTheEnd => Remark {
                 style: RED,
                 text: "after the end",
                 sentence: "This id is negative: its generator went on after the end of its time \
                            field.",
-            })
-        } else if !uid.is_of(&self.layout) {
-            Some(Remark {
+            },
+            Doubt::BitsAbove => Remark {
                 style: RED,
                 text: "not of this layout",
                 sentence: "This UID cannot be of this layout: it has bits above its fields.",
-            })
-        } else if time > now {
-            Some(Remark {
+            },
+            Doubt::InFuture => Remark {
                 style: YELLOW,
                 text: "in the future",
                 sentence: "This UID lies in the future: its tick was borrowed, or it is of \
                            another layout.",
-            })
-        } else {
-            None
-        }
+            },
+        })
     }
-}
-
-/// The presets by which `uid` was made in the past.
-fn plausible(uid: Id, now: SystemTime) -> impl Iterator<Item = Preset> {
-    Preset::value_variants().iter().copied().filter(move |preset| {
-        let layout = preset.layout();
-        uid.is_of(&layout) && uid.parts(&layout).time <= now
-    })
 }
 
 struct Remark {
@@ -386,8 +295,9 @@ struct Remark {
 /// UIDs and their fields.
 pub(crate) fn table(layout: &Layout, uids: &[Uid]) -> String {
     let mut table = Table::new(columns());
+    let format = Format::from(*layout);
     for &uid in uids {
-        table.row(row(layout, Id::Uid(uid), Default::default()));
+        table.row(row(&format, Id::Uid(uid), Default::default()));
     }
     table.to_string()
 }
@@ -408,14 +318,14 @@ fn columns() -> [Column; 7] {
     ]
 }
 
-fn row(layout: &Layout, uid: Id, [local, remark]: [String; 2]) -> [String; 7] {
-    let parts = uid.parts(layout);
+fn row(format: &Format, uid: Id, [local, remark]: [String; 2]) -> [String; 7] {
+    let parts = uid.fields(format);
     [
         uid.to_string(),
         uid.base32(),
-        Times::of(layout).utc(parts.time),
+        Times::of(format.time_layout()).utc(parts.time),
         local,
-        parts.worker.to_string(),
+        parts.worker.map(|worker| worker.to_string()).unwrap_or_default(),
         parts.sequence.to_string(),
         remark,
     ]
@@ -424,12 +334,4 @@ fn row(layout: &Layout, uid: Id, [local, remark]: [String; 2]) -> [String; 7] {
 /// The name of the local time zone, if it has one.
 fn zone() -> String {
     TimeZone::system().iana_name().unwrap_or("local time").to_owned()
-}
-
-/// A negative number in a layout in which it is what follows the last UID: one of 63 bits, with the
-/// time on top.
-fn negative(text: &str, layout: &Layout) -> Option<Id> {
-    let bits = layout.time_bits() + layout.worker_bits() + layout.sequence_bits();
-    let number = text.parse::<i64>().ok().filter(|number| *number < 0)?;
-    (bits == 63 && layout.order() == FieldOrder::TimeFirst).then_some(Id::Negative(number))
 }

@@ -9,6 +9,7 @@ use uidring::series::SeriesError;
 use uidring::store::StoreError;
 use uidring::{BuildError, LayoutError, RegistryError, TakeError};
 use uidring_args::{with_causes, without_passwords};
+use uidring_layouts::WrongChoice;
 
 use crate::text::stderr::{print_error, print_error_page};
 use crate::text::words::counted;
@@ -93,6 +94,15 @@ impl Failure {
 impl From<clap::Error> for Failure {
     fn from(error: clap::Error) -> Failure {
         Failure::Arguments(error)
+    }
+}
+
+impl From<WrongChoice> for Failure {
+    fn from(error: WrongChoice) -> Failure {
+        match error {
+            WrongChoice::Layout(error) => error.into(),
+            WrongChoice::NotGenerated(_) => Failure::Usage(error.to_string()),
+        }
     }
 }
 

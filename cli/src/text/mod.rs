@@ -20,4 +20,5 @@ pub(crate) use picture::picture;
 pub(crate) use shell::{command, failure_with_command};
 pub(crate) use stderr::{print_error, print_note};
 pub(crate) use stdout::{has_colours, json, print, print_raw, unbuffered_stdout};
-pub(crate) use times::{Times, differs_from_utc};
+pub(crate) use times::{differs_from_utc, local};
+pub(crate) use uidring_layouts::Times;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use indicatif::HumanCount;
+pub(crate) use uidring_layouts::quantity::counted;
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
@@ -12,16 +12,6 @@ const TEN_DAYS: u64 = 10 * DAY;
 /// 365.2425 days.
 const YEAR: u64 = 31_556_952;
 const TWO_YEARS: u64 = 2 * YEAR;
-
-/// "1 year", "10,000 years".
-pub(crate) fn counted(count: u64, name: &str) -> String {
-    format!("{} {name}{}", HumanCount(count), plural(count == 1))
-}
-
-/// What follows the name of one thing, or of several.
-pub(crate) fn plural(is_one: bool) -> &'static str {
-    if is_one { "" } else { "s" }
-}
 
 /// A length of time, rounded down: "345 ms", "34 s", "5 h 41 min", "3 days 4 h", "34 years".
 pub(crate) fn span(length: Duration) -> String {

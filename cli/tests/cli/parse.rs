@@ -31,7 +31,7 @@ fn parse_tells_the_presets_that_give_a_plausible_time() {
     let of_leaf = "1256557484213448722";
     assert_eq!(
         presets(&[of_leaf]),
-        serde_json::json!(["uid-generator", "twitter", "sharding-sphere"])
+        serde_json::json!(["uid-generator", "twitter", "sharding-sphere", "discord", "instagram"])
     );
     // Of the fork of UidGenerator that Maven Central has.
     let starter = Layout::UID_GENERATOR_STARTER.max_uid(SystemTime::now()).unwrap().to_string();
@@ -49,6 +49,24 @@ fn parse_tells_the_presets_that_give_a_plausible_time() {
         let page = stdout(folder.path(), &[&["parse"], &args[..]].concat());
         assert!(!page.contains("these layouts"), "{page}");
     }
+}
+
+#[test]
+fn what_no_generator_here_makes_is_read_and_not_taken() {
+    let folder = folder();
+    let parse = |preset: &str, id: u64| {
+        let args = ["parse", "--json", "--preset", preset, &id.to_string()];
+        json(&stdout(folder.path(), &args))
+    };
+    // 1000.23 s after the epoch, sequence 5, machine 777.
+    let record = parse("sonyflake", 100_023 << 24 | 5 << 16 | 0x309);
+    assert_eq!(record["time"], "2014-09-01T00:16:40.230Z");
+    assert_eq!((&record["worker"], &record["sequence"]), (&Value::from(777), &Value::from(5)));
+    let record = parse("mastodon", 1_500_000_000_123 << 16 | 0xbeef);
+    assert_eq!(record["time"], "2017-07-14T02:40:00.123Z");
+    assert_eq!((&record["worker"], &record["sequence"]), (&Value::Null, &Value::from(0xbeef)));
+    let refused = stderr(folder.path(), &["take", "--preset", "sonyflake-2"], 2);
+    assert!(refused.contains("no generator makes ids of the preset sonyflake-2"), "{refused}");
 }
 
 #[test]

@@ -45,8 +45,11 @@ fn layout(input: &mut Unstructured<'_>) -> Result<Option<Layout>> {
         Layout::SHARDING_SPHERE,
         Layout::SEATA,
         Layout::JS_SAFE,
+        Layout::DISCORD,
+        Layout::INSTAGRAM,
+        Layout::TSID,
     ];
-    let mut layout = match known.get(input.int_in_range(0..=13)?) {
+    let mut layout = match known.get(input.int_in_range(0..=19)?) {
         Some(&known) => known,
         None => {
             let mut bits = || input.int_in_range(0..=64);

@@ -5,12 +5,13 @@
 
 use std::time::Duration;
 
-use clap::{Args, Command, FromArgMatches, ValueEnum};
+use clap::{Args, Command, FromArgMatches};
 use jiff::Timestamp;
 use libfuzzer_sys::fuzz_target;
 use uidring::RegistryOptions;
-use uidring_args::{LayoutArgs, Preset, RegistryConfig, Table, lease, length, nearest, time};
+use uidring_args::{LayoutArgs, RegistryConfig, Table, lease, length, nearest, time};
 use uidring_args::{partition, some_length, worker_id, worker_ids};
+use uidring_layouts::Preset;
 
 const CENTURY: Duration = Duration::from_secs(36_500 * 24 * 3600);
 
@@ -82,6 +83,5 @@ fn layouts(text: &str) {
         let given = uidring_args::time(given.unwrap()).unwrap();
         assert_eq!(Timestamp::try_from(given).unwrap(), epoch);
     }
-    let presets = Preset::value_variants();
-    assert!(presets.iter().all(|preset| Preset::from_str(&preset.name(), false) == Ok(*preset)));
+    assert!(Preset::ALL.iter().all(|preset| Preset::named(preset.name()) == Some(*preset)));
 }

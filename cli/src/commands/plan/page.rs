@@ -7,12 +7,11 @@ use std::time::SystemTime;
 use anstyle::Style;
 use indicatif::HumanCount;
 use uidring::Layout;
-use uidring_args::quantity::{Quantity, millis, rounded, saturating_u64};
+use uidring_layouts::plan::{
+    BITS, Candidate, Change, FieldWidths, Needs, TradeOffs, YEAR_MS, headroom, listed, trade_offs,
+};
+use uidring_layouts::quantity::{Quantity, millis, rounded, saturating_u64};
 
-use crate::commands::plan::candidates::Candidate;
-use crate::commands::plan::headroom::headroom;
-use crate::commands::plan::sizing::{BITS, FieldWidths, Needs, YEAR_MS};
-use crate::commands::plan::trade_offs::{TradeOffs, trade_offs};
 use crate::text::picture;
 use crate::text::table::{Column, Table};
 use crate::text::words::{self, counted};
@@ -396,10 +395,16 @@ pub(crate) fn refusal(needs: &Needs) -> String {
         let row = format!("  {}", unfolded_row::<8>(name, style, why));
         text += &text::folded(&row, text::error_columns(), 10);
     }
-    let (which, ways) = match trade_offs(needs) {
-        TradeOffs::AnyOf(ways) if ways.len() > 1 => (" any one of these", ways),
-        TradeOffs::AllOf(changes) if changes.len() > 1 => (" all of these together", changes),
-        TradeOffs::AnyOf(ways) | TradeOffs::AllOf(ways) => ("", ways),
+    let singly = |changes: &[Change]| changes.iter().map(Change::to_string).collect();
+    let (which, ways): (_, Vec<String>) = match trade_offs(needs) {
+        TradeOffs::AnyOf(ways) if ways.len() > 1 => {
+            (" any one of these", ways.iter().map(|way| listed(way)).collect())
+        }
+        TradeOffs::AllOf(changes) if changes.len() > 1 => {
+            (" all of these together", singly(&changes))
+        }
+        TradeOffs::AnyOf(ways) => ("", ways.iter().map(|way| listed(way)).collect()),
+        TradeOffs::AllOf(changes) => ("", singly(&changes)),
     };
     let _ = write!(text, "\n  It fits with{which}:");
     for way in ways {

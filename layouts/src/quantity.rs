@@ -4,6 +4,8 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use serde::{Serialize, Serializer};
+
 /// A number of things with up to three decimals, such as UIDs a second: 20k, 1.5M, 0.5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Quantity {
@@ -33,6 +35,19 @@ impl fmt::Display for Quantity {
             0 => Ok(()),
             rest => f.write_str(format!(".{rest:03}").trim_end_matches('0')),
         }
+    }
+}
+
+/// "1 year", "10,000 years".
+#[must_use]
+pub fn counted(count: u64, name: &str) -> String {
+    format!("{} {name}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
+/// As its text, such as "1.5".
+impl Serialize for Quantity {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

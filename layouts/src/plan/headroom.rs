@@ -2,9 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
-use clap::ValueEnum;
 use uidring::{FieldOrder, Layout, Uid};
-use uidring_args::Preset;
+
+use crate::preset::Preset;
 
 /// Below this much, it is told: a change of generators may take so long.
 const ENOUGH: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -14,24 +14,28 @@ const RECENT: Duration = Duration::from_secs(2 * 365 * 24 * 3600);
 const DENSE: u64 = 1 << 53;
 
 /// The old ids will pass the new ones soon.
-pub(crate) struct Headroom {
+#[derive(Clone, Copy, Debug)]
+pub struct Headroom {
     /// When, if their generator goes on; zero if they may have by now.
-    pub(crate) lasts: Duration,
+    pub lasts: Duration,
     /// The layout of the old ids, or the one whose ids grow as fast as theirs may.
-    pub(crate) preset: Preset,
+    pub preset: Preset,
     /// Whether they are of that layout.
-    pub(crate) is_known: bool,
+    pub is_known: bool,
     /// The largest old id that there can be after [`ENOUGH`].
-    pub(crate) later: Option<u64>,
+    pub later: Option<u64>,
 }
 
 /// `None` where the old ids, of which `above` is the largest, stay below those of `layout` for long
 /// enough.
-pub(crate) fn headroom(above: u64, layout: &Layout, now: SystemTime) -> Option<Headroom> {
+#[must_use]
+pub fn headroom(above: u64, layout: &Layout, now: SystemTime) -> Option<Headroom> {
     let uid = Uid::new(above)?;
-    let known = Preset::value_variants().iter().filter(|preset| is_of(uid, preset.layout(), now));
-    let of_known = known.filter_map(|&preset| {
-        let old = preset.layout();
+    let known = || {
+        let layouts = Preset::ALL.into_iter().filter_map(|preset| Some((preset, preset.layout()?)));
+        layouts.filter(|(_, layout)| is_of(uid, *layout, now))
+    };
+    let of_known = known().filter_map(|(preset, old)| {
         let at = |time| old.max_uid(time).map(|last| last.get().max(above));
         passing(at(now)?, &old, layout, now).map(|lasts| Headroom {
             lasts,
@@ -47,8 +51,7 @@ pub(crate) fn headroom(above: u64, layout: &Layout, now: SystemTime) -> Option<H
         let later = above.checked_add(rate(&old).checked_mul(ENOUGH.as_secs())?);
         Some(Headroom { lasts, preset: Preset::Twitter, is_known: false, later })
     };
-    let is_any = Preset::value_variants().iter().any(|preset| is_of(uid, preset.layout(), now));
-    let found = if is_any || above < DENSE { soonest } else { guess() };
+    let found = if known().next().is_some() || above < DENSE { soonest } else { guess() };
     found.filter(|headroom| headroom.lasts < ENOUGH)
 }
 

@@ -1,54 +1,90 @@
 //! Requirements to reduce if no layout meets all of them.
 
-use indicatif::HumanCount;
-use uidring_args::quantity::Quantity;
+use std::fmt;
 
-use crate::commands::plan::sizing::{BITS, Needs};
-use crate::text::words::counted;
+use serde::Serialize;
+
+use crate::plan::sizing::{BITS, Needs};
+use crate::quantity::Quantity;
 
 /// What to reduce so that the needs fit.
-pub(crate) enum TradeOffs {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TradeOffs {
     /// Each of these is enough by itself.
-    AnyOf(Vec<String>),
+    AnyOf(Vec<Vec<Change>>),
     /// Only all of these together are enough.
-    AllOf(Vec<String>),
+    AllOf(Vec<Change>),
 }
 
-pub(crate) fn trade_offs(needs: &Needs) -> TradeOffs {
+/// A need that is reduced.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// Which one.
+    pub what: What,
+    /// The number that would fit.
+    pub to: Quantity,
+    /// The number that was asked for.
+    pub from: Quantity,
+}
+
+/// A need that can be reduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)] // the names of `Needs`
+pub enum What {
+    Years,
+    RestartsPerDay,
+    Nodes,
+    Rate,
+    Peak,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Change { what, to, from } = self;
+        match what {
+            What::Years => write!(f, "{} instead of {from}", to.of("year")),
+            What::RestartsPerDay => write!(f, "{} a day instead of {from}", to.of("restart")),
+            What::Nodes => write!(f, "{} instead of {from}", to.of("node")),
+            What::Rate => write!(f, "{} a second instead of {from}", to.of("UID")),
+            What::Peak => write!(f, "a peak of {to} instead of {from}"),
+        }
+    }
+}
+
+/// Changes as a list of words.
+#[must_use]
+pub fn listed(changes: &[Change]) -> String {
+    changes.iter().map(Change::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// What to reduce so that `needs` fit.
+#[must_use]
+pub fn trade_offs(needs: &Needs) -> TradeOffs {
     let single = single_reductions(needs);
     if single.is_empty() {
         let less = uniform_reduction(needs);
         return TradeOffs::AllOf(less.map_or_else(Vec::new, |less| changes(needs, &less)));
     }
-    TradeOffs::AnyOf(single.iter().map(|less| changes(needs, less).join(", ")).collect())
+    TradeOffs::AnyOf(single.iter().map(|less| changes(needs, less)).collect())
 }
 
 /// What is different in `less`.
-fn changes(needs: &Needs, less: &Needs) -> Vec<String> {
-    let mut changes = Vec::new();
-    let fewer = |some: u64, name: &str, all: u64| {
-        format!("{} instead of {}", counted(some, name), HumanCount(all))
-    };
-    if less.years < needs.years {
-        changes.push(fewer(less.years, "year", needs.years));
-    }
-    if less.restarts_per_day < needs.restarts_per_day {
-        changes.push(format!(
-            "{} a day instead of {}",
-            less.restarts_per_day.of("restart"),
-            needs.restarts_per_day
-        ));
-    }
-    if less.nodes < needs.nodes {
-        changes.push(fewer(less.nodes, "node", needs.nodes));
-    }
-    if less.rate < needs.rate {
-        changes.push(format!("{} a second instead of {}", less.rate.of("UID"), needs.rate));
-        if needs.peak > needs.rate {
-            changes.push(format!("a peak of {} instead of {}", less.peak, needs.peak));
-        }
-    }
-    changes
+fn changes(needs: &Needs, less: &Needs) -> Vec<Change> {
+    let whole = Quantity::whole;
+    let is_peak = less.rate < needs.rate && needs.peak > needs.rate;
+    let peaks = |needs: &Needs| if is_peak { needs.peak } else { whole(0) };
+    [
+        (What::Years, whole(less.years), whole(needs.years)),
+        (What::RestartsPerDay, less.restarts_per_day, needs.restarts_per_day),
+        (What::Nodes, whole(less.nodes), whole(needs.nodes)),
+        (What::Rate, less.rate, needs.rate),
+        (What::Peak, peaks(less), peaks(needs)),
+    ]
+    .into_iter()
+    .filter(|(_, to, from)| to < from)
+    .map(|(what, to, from)| Change { what, to, from })
+    .collect()
 }
 
 /// The single needs that can be reduced so that all fit. Empty if reducing one is not enough.
@@ -109,9 +145,9 @@ fn uniform_reduction(needs: &Needs) -> Option<Needs> {
 #[allow(clippy::unwrap_used)] // a test that cannot go on has failed
 mod tests {
     use super::{single_reductions, uniform_reduction};
-    use crate::commands::plan::sizing::{BITS, Needs};
+    use crate::plan::sizing::{BITS, Needs};
+    use crate::quantity::Quantity;
     use std::time::Duration;
-    use uidring_args::quantity::Quantity;
 
     #[test]
     fn what_is_given_up_is_no_more_than_needed() {

@@ -2,24 +2,28 @@
 
 use std::time::{Duration, SystemTime};
 
-use indicatif::HumanCount;
 use jiff::Timestamp;
-use uidring::Layout;
-use uidring_args::quantity::{millis, saturating_u64};
+use uidring::{Layout, LayoutError};
 
-use crate::commands::plan::sizing::{BITS, DAY_MS, FieldWidths, Needs};
-use crate::text::{Failure, Times};
+use crate::plan::sizing::{BITS, DAY_MS, FieldWidths, Needs};
+use crate::quantity::{grouped, millis, saturating_u64};
+use crate::times::Times;
 
 /// A layout to compare.
-pub(crate) struct Candidate {
-    pub(crate) name: &'static str,
-    pub(crate) split: FieldWidths,
-    pub(crate) layout: Layout,
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// What sets it apart.
+    pub name: &'static str,
+    /// Its widths.
+    pub split: FieldWidths,
+    /// The same with its epoch.
+    pub layout: Layout,
 }
 
 impl Candidate {
     /// The calls to paste into a program, each to be followed by the next.
-    pub(crate) fn rust(&self) -> Vec<String> {
+    #[must_use]
+    pub fn rust(&self) -> Vec<String> {
         let FieldWidths { time_bits, worker_bits, sequence_bits, tick_ms } = self.split;
         let mut calls = vec![format!("Layout::new({time_bits}, {worker_bits}, {sequence_bits})?")];
         if tick_ms != 1000 {
@@ -32,19 +36,21 @@ impl Candidate {
         let ms = distance.as_millis();
         let (unit, number) =
             if ms.is_multiple_of(1000) { ("secs", ms / 1000) } else { ("millis", ms) };
-        let number = HumanCount(saturating_u64(number)).to_string().replace(',', "_");
+        let number = grouped(saturating_u64(number)).replace(',', "_");
         calls.push(format!(".with_epoch(UNIX_EPOCH {sign} Duration::from_{unit}({number}))?"));
         calls
     }
 
     /// The same for this tool.
-    pub(crate) fn flags(&self) -> String {
+    #[must_use]
+    pub fn flags(&self) -> String {
         let flags = self.options().map(|(name, value)| format!("--{name} {value}"));
         flags.collect::<Vec<_>>().join(" ")
     }
 
     /// The call of each binding, by the name of its language.
-    pub(crate) fn bindings(&self) -> [(&'static str, String); 4] {
+    #[must_use]
+    pub fn bindings(&self) -> [(&'static str, String); 4] {
         let list = |write: fn(&str, &str) -> String| {
             let options = self.options().map(|(name, value)| write(name, &value));
             options.collect::<Vec<_>>().join(", ")
@@ -81,7 +87,7 @@ pub(crate) fn candidates(
     recommended: FieldWidths,
     epoch: SystemTime,
     now: SystemTime,
-) -> Result<Vec<Candidate>, Failure> {
+) -> Result<Vec<Candidate>, LayoutError> {
     let least = needs.least(recommended.tick_ms);
     let spare = BITS - least.bits();
     let mut splits = vec![

@@ -17,13 +17,13 @@ use std::time::Duration;
 use serde::Serialize;
 use uidring::Layout;
 
-use uidring_args::quantity::{Quantity, saturating_u64};
+use crate::quantity::{Quantity, saturating_u64};
 
 /// The bits of a UID without its sign.
-pub(crate) const BITS: u32 = 63;
+pub const BITS: u32 = 63;
 /// 365.2425 days.
-pub(crate) const YEAR_MS: u128 = 31_556_952_000;
-pub(crate) const DAY_MS: u128 = 86_400_000;
+pub const YEAR_MS: u128 = 31_556_952_000;
+pub const DAY_MS: u128 = 86_400_000;
 /// The fewest bits that a time field may have.
 const LEAST_TIME_BITS: u32 = 20;
 /// The time field begins at most a thousand years ago, so that the epoch is a date as people write
@@ -34,36 +34,46 @@ const TICKS_MS: [u64; 16] = [1000, 100, 10, 1, 500, 200, 250, 50, 20, 25, 125, 5
 
 /// The requirements of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Needs {
+pub struct Needs {
     /// The largest UID in use, which all new ones must exceed; 0 if there is none.
-    pub(crate) above: u64,
+    pub above: u64,
     /// How long ago the epoch was that was asked for, in milliseconds.
-    pub(crate) age_ms: u64,
+    pub age_ms: u64,
     /// How long the layout must last from now.
-    pub(crate) years: u64,
-    pub(crate) nodes: u64,
+    pub years: u64,
+    /// How many processes have a generator of their own.
+    pub nodes: u64,
     /// Of each node.
-    pub(crate) restarts_per_day: Quantity,
+    pub restarts_per_day: Quantity,
     /// UIDs a second of each node, without peaks.
-    pub(crate) rate: Quantity,
+    pub rate: Quantity,
     /// Likewise, in a peak.
-    pub(crate) peak: Quantity,
-    pub(crate) peak_for: Duration,
-    pub(crate) peaks_per_day: Quantity,
-    pub(crate) max_lead: Duration,
+    pub peak: Quantity,
+    /// How long a peak lasts.
+    pub peak_for: Duration,
+    /// How many peaks there are a day.
+    pub peaks_per_day: Quantity,
+    /// How far UIDs may run ahead of the clock.
+    pub max_lead: Duration,
 }
 
 /// Widths and tick: a layout without its epoch. The widths may sum to more bits than a UID has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct FieldWidths {
-    pub(crate) time_bits: u32,
-    pub(crate) worker_bits: u32,
-    pub(crate) sequence_bits: u32,
-    pub(crate) tick_ms: u64,
+pub struct FieldWidths {
+    /// The width of the time field.
+    pub time_bits: u32,
+    /// The width of the worker field.
+    pub worker_bits: u32,
+    /// The width of the sequence field.
+    pub sequence_bits: u32,
+    /// The length of a tick in milliseconds.
+    pub tick_ms: u64,
 }
 
 impl FieldWidths {
-    pub(crate) fn of(layout: &Layout) -> FieldWidths {
+    /// Those of `layout`.
+    #[must_use]
+    pub fn of(layout: &Layout) -> FieldWidths {
         FieldWidths {
             time_bits: layout.time_bits(),
             worker_bits: layout.worker_bits(),
@@ -72,7 +82,9 @@ impl FieldWidths {
         }
     }
 
-    pub(crate) fn bits(self) -> u32 {
+    /// Their sum.
+    #[must_use]
+    pub fn bits(self) -> u32 {
         self.time_bits + self.worker_bits + self.sequence_bits
     }
 
@@ -81,7 +93,9 @@ impl FieldWidths {
         (1_u128 << self.sequence_bits) * 1_000_000
     }
 
-    pub(crate) fn uids_per_second(self) -> u64 {
+    /// What a worker has without borrowing.
+    #[must_use]
+    pub fn uids_per_second(self) -> u64 {
         saturating_u64((1_u128 << self.sequence_bits) * 1000 / u128::from(self.tick_ms))
     }
 }
@@ -106,13 +120,16 @@ impl Needs {
 
     /// How long ago it must have begun for the present tick to exceed the UIDs in use, if there are
     /// any.
-    pub(crate) fn least_age_ms(&self, time_bits: u32, tick_ms: u64) -> Option<u128> {
+    #[must_use]
+    pub fn least_age_ms(&self, time_bits: u32, tick_ms: u64) -> Option<u128> {
         // The fields below the time have the other bits.
         let ticks = u128::from(self.above >> BITS.saturating_sub(time_bits)) + 1;
         (self.above > 0).then_some(ticks * u128::from(tick_ms))
     }
 
-    pub(crate) fn time_bits(&self, tick_ms: u64) -> u32 {
+    /// The least time field with ticks of this length.
+    #[must_use]
+    pub fn time_bits(&self, tick_ms: u64) -> u32 {
         let fits = |bits: &u32| {
             self.span_ms(*bits, tick_ms) <= u128::from(tick_ms) << bits
                 && self.is_young(*bits, tick_ms)
@@ -126,7 +143,8 @@ impl Needs {
     }
 
     /// Starts of all nodes, from now to the end: each has its first, and its restarts.
-    pub(crate) fn starts(&self) -> u128 {
+    #[must_use]
+    pub fn starts(&self) -> u128 {
         let nodes = u128::from(self.nodes);
         nodes + self.times(nodes * u128::from(self.restarts_per_day.thousandths))
     }
@@ -139,12 +157,14 @@ impl Needs {
     }
 
     /// UIDs a second of each node, over peaks and the time between them, rounded up to thousandths.
-    pub(crate) fn average(&self) -> Quantity {
+    #[must_use]
+    pub fn average(&self) -> Quantity {
         Quantity { thousandths: saturating_u64(self.average_scaled().div_ceil(AVERAGE)) }
     }
 
     /// The least sequence that holds the average.
-    pub(crate) fn sequence_bits(&self, tick_ms: u64) -> u32 {
+    #[must_use]
+    pub fn sequence_bits(&self, tick_ms: u64) -> u32 {
         bits_for((self.average_scaled() * u128::from(tick_ms)).div_ceil(1_000_000 * AVERAGE)).max(1)
     }
 
@@ -161,27 +181,33 @@ impl Needs {
     }
 
     /// What a peak borrows.
-    pub(crate) fn borrowed_ms(&self, split: FieldWidths) -> u128 {
+    #[must_use]
+    pub fn borrowed_ms(&self, split: FieldWidths) -> u128 {
         self.peak_for.as_millis() * self.peak_excess(split) / split.capacity()
     }
 
     /// How long a peak can last before `max_lead` is used up; `None` for ever.
-    pub(crate) fn peak_lasts_ms(&self, split: FieldWidths) -> Option<u128> {
+    #[must_use]
+    pub fn peak_lasts_ms(&self, split: FieldWidths) -> Option<u128> {
         (self.max_lead.as_millis() * split.capacity()).checked_div(self.peak_excess(split))
     }
 
     /// Worker ids that `LeadLimit::NewWorker` takes on in each peak of each node.
-    pub(crate) fn ids_per_peak(&self, split: FieldWidths) -> u128 {
+    #[must_use]
+    pub fn ids_per_peak(&self, split: FieldWidths) -> u128 {
         self.borrowed_ms(split) / self.max_lead.as_millis().max(1)
     }
 
     /// Worker ids that peaks use up, from now to the end.
-    pub(crate) fn ids_in_peaks(&self, split: FieldWidths) -> u128 {
+    #[must_use]
+    pub fn ids_in_peaks(&self, split: FieldWidths) -> u128 {
         let peaks = u128::from(self.nodes) * self.times(self.peaks_per_day.thousandths.into());
         peaks.saturating_mul(self.ids_per_peak(split))
     }
 
-    pub(crate) fn ids(&self, split: FieldWidths) -> u128 {
+    /// Worker ids that starts and peaks use up, from now to the end.
+    #[must_use]
+    pub fn ids(&self, split: FieldWidths) -> u128 {
         self.starts().saturating_add(self.ids_in_peaks(split))
     }
 
@@ -192,7 +218,8 @@ impl Needs {
 
     /// The fewest bits with this tick, which may be more than there are. Of two that are equal, the
     /// one that borrows less.
-    pub(crate) fn least(&self, tick_ms: u64) -> FieldWidths {
+    #[must_use]
+    pub fn least(&self, tick_ms: u64) -> FieldWidths {
         let average = self.sequence_bits(tick_ms);
         let time_bits = self.time_bits(tick_ms);
         let with = |sequence_bits| {
@@ -204,33 +231,43 @@ impl Needs {
         splits.min_by_key(|split| split.bits()).unwrap_or_else(|| with(average))
     }
 
-    pub(crate) fn fits(&self, split: FieldWidths) -> bool {
+    /// Whether a layout meets all needs.
+    #[must_use]
+    pub fn fits(&self, split: FieldWidths) -> bool {
         split.bits() <= BITS
             && self.time_fits(split)
             && self.ids_fit(split)
             && self.rate_fits(split)
     }
 
-    pub(crate) fn time_fits(&self, split: FieldWidths) -> bool {
+    /// Whether the time field is wide enough.
+    #[must_use]
+    pub fn time_fits(&self, split: FieldWidths) -> bool {
         self.time_bits(split.tick_ms) <= split.time_bits
             && self.is_young(split.time_bits, split.tick_ms)
     }
 
     /// Whether the epoch is a date as people write it.
-    pub(crate) fn is_young(&self, time_bits: u32, tick_ms: u64) -> bool {
+    #[must_use]
+    pub fn is_young(&self, time_bits: u32, tick_ms: u64) -> bool {
         self.age_ms(time_bits, tick_ms) <= MOST_AGE_MS
     }
 
-    pub(crate) fn ids_fit(&self, split: FieldWidths) -> bool {
+    /// Whether the worker field is wide enough.
+    #[must_use]
+    pub fn ids_fit(&self, split: FieldWidths) -> bool {
         self.worker_bits(split) <= split.worker_bits
     }
 
-    pub(crate) fn rate_fits(&self, split: FieldWidths) -> bool {
+    /// Whether the sequence is wide enough.
+    #[must_use]
+    pub fn rate_fits(&self, split: FieldWidths) -> bool {
         self.sequence_bits(split.tick_ms) <= split.sequence_bits
     }
 
     /// The fewest bits with any tick. One second is preferred among equals.
-    pub(crate) fn smallest(&self) -> FieldWidths {
+    #[must_use]
+    pub fn smallest(&self) -> FieldWidths {
         let least = |tick_ms| self.least(tick_ms);
         TICKS_MS
             .into_iter()
@@ -241,7 +278,8 @@ impl Needs {
 
     /// With ticks of one second if they fit, else with the tick that leaves the most room. `None`
     /// if nothing fits.
-    pub(crate) fn recommended(&self) -> Option<FieldWidths> {
+    #[must_use]
+    pub fn recommended(&self) -> Option<FieldWidths> {
         if let Some(split) = self.with_widest_margins(1000) {
             return Some(split);
         }
@@ -251,7 +289,8 @@ impl Needs {
     }
 
     /// With this tick, if it fits. Each spare bit goes to the field with the least room.
-    pub(crate) fn with_widest_margins(&self, tick_ms: u64) -> Option<FieldWidths> {
+    #[must_use]
+    pub fn with_widest_margins(&self, tick_ms: u64) -> Option<FieldWidths> {
         let mut split = self.least(tick_ms);
         if !self.fits(split) {
             return None;
@@ -298,8 +337,8 @@ const AVERAGE: u128 = DAY_MS * 1000;
 #[allow(clippy::unwrap_used)] // a test that cannot go on has failed
 mod tests {
     use super::{BITS, FieldWidths, Needs, YEAR_MS, bits_for};
+    use crate::quantity::Quantity;
     use std::time::Duration;
-    use uidring_args::quantity::Quantity;
 
     const HOUR: Duration = Duration::from_secs(3600);
 
