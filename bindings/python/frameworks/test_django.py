@@ -8,13 +8,14 @@ import sqlite3
 import subprocess
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Iterator
 
 import django
 import pytest
 from django.core import checks
-from django.core.exceptions import ValidationError
+from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.core.management import call_command
 from django.db import IntegrityError, connection, models, transaction
 from django.db.migrations.writer import MigrationWriter
@@ -25,6 +26,7 @@ from django.test.utils import CaptureQueriesContext, override_settings
 
 import uidring
 from uidring.django import UidField, next_number
+from uidring.django._settings import address_of
 
 #: Beyond what JavaScript's numbers hold.
 BIG = 2**60 + 1
@@ -287,11 +289,111 @@ def test_other_errors_stay_what_they_are(put_back: None) -> None:
         Client().get("/many/")
 
 
+def told(**options: Any) -> dict[str, str]:
+    """What Django's checks say of the settings, by the numbers of the errors."""
+    with override_settings(**options):
+        return {str(each.id): f"{each.msg} {each.hint}" for each in checks.run_checks()}
+
+
 def test_a_setting_that_is_missing_is_told() -> None:
-    assert [each.id for each in checks.run_checks()] == []
-    with override_settings(UIDRING=None):
-        told = [each for each in checks.run_checks() if each.id == "uidring.E001"]
-    assert len(told) == 1 and "UIDRING = {" in str(told[0].hint)
+    assert told() == {}
+    # The ids cannot be in the file of Django's.
+    for missing in (None, {}, {"LEASE": "10m"}):
+        (text,) = told(UIDRING=missing).values()
+        assert "is of django.db.backends.sqlite3; name the store" in text and "UIDRING = {" in text
+        assert list(told(UIDRING=missing)) == ["uidring.E001"]
+
+
+def test_a_wrong_name_in_the_setting_is_told_at_the_start() -> None:
+    text = told(UIDRING={"WORKER_ID": 7, "LAESE": "10m"})["uidring.E002"]
+    assert "'laese', which means nothing" in text and " lease, " in text
+    assert told(UIDRING={"ADDRESS": "/srv/uidring.db", "max-lead": "1h", "exactTime": True}) == {}
+    with pytest.raises(ImproperlyConfigured, match="UIDRING is a dict, and not str"):
+        told(UIDRING="/srv/uidring.db")
+
+
+@pytest.mark.parametrize(
+    ("database", "expected"),
+    [
+        ({"NAME": "shop", "HOST": "db"}, "postgres://db/shop"),
+        (
+            {"NAME": "a/b", "HOST": "db", "PORT": 5433, "USER": "me", "PASSWORD": "p@:/?#%"},
+            "postgres://me:p%40%3A%2F%3F%23%25@db:5433/a%2Fb",
+        ),
+        (
+            {"NAME": "shop", "HOST": "::1", "OPTIONS": {"sslmode": "require", "pool": True}},
+            "postgres://[::1]/shop?sslmode=require",
+        ),
+        (
+            {"ENGINE": "django.contrib.gis.db.backends.postgis", "NAME": "shop", "HOST": "db"},
+            "postgres://db/shop",
+        ),
+        (
+            {
+                "ENGINE": "django.db.backends.mysql",
+                "NAME": "shop",
+                "HOST": "db",
+                "PORT": "",
+                "USER": "me",
+                "OPTIONS": {"charset": "utf8mb4", "ssl": {"ca": "/a b.pem"}},
+            },
+            "mysql://me@db/shop?require_ssl=true&ssl-ca=%2Fa%20b.pem",
+        ),
+    ],
+)
+def test_a_database_of_django_has_an_address(database: dict[str, Any], expected: str) -> None:
+    assert address_of({"ENGINE": "django.db.backends.postgresql", **database}) == expected
+
+
+@pytest.mark.parametrize(
+    "database",
+    [
+        {},
+        {"ENGINE": "django.db.backends.oracle", "HOST": "db"},
+        {"HOST": ""},
+        {"HOST": "/run/postgresql"},
+        {"HOST": "db", "OPTIONS": {"service": "ids"}},
+        {"ENGINE": "django.db.backends.mysql", "OPTIONS": {"read_default_file": "my.cnf"}},
+    ],
+)
+def test_a_database_without_a_known_address_is_refused(database: dict[str, Any]) -> None:
+    with pytest.raises(ImproperlyConfigured, match="name the store itself: UIDRING = {"):
+        address_of({"ENGINE": "django.db.backends.postgresql", **database} if database else {})
+
+
+DATABASE = """
+import sys, urllib.parse
+import django
+from django.conf import settings
+from django.db import connection
+
+url = urllib.parse.urlsplit(sys.argv[1])
+engine = {"postgres": "postgresql", "mysql": "mysql"}[url.scheme]
+database = {"ENGINE": f"django.db.backends.{engine}", "HOST": url.hostname, "PORT": url.port}
+database.update(USER=url.username, PASSWORD=url.password or "", NAME="not there yet")
+settings.configure(INSTALLED_APPS=["uidring.django"], DATABASES={"default": database})
+django.setup()
+# As Django's tests do.
+settings.DATABASES["default"]["NAME"] = url.path[1:]
+import uidring
+
+worker = uidring.generator().worker_id
+assert uidring.generator().parts(uidring.take()).worker == worker
+with connection.cursor() as cursor:
+    cursor.execute("SELECT id FROM uidring_worker_node")
+    assert worker in [id for id, in cursor.fetchall()]
+uidring.close()
+"""
+
+
+@pytest.mark.parametrize("server", ["POSTGRES", "MYSQL"])
+def test_the_store_is_the_default_database_if_none_is_named(server: str) -> None:
+    address = os.environ.get(f"UIDRING_TEST_{server}")
+    if not address:
+        pytest.skip("no server is named")
+    if server == "MYSQL" and find_spec("MySQLdb") is None:
+        pytest.skip("there is no mysqlclient")
+    subprocess.run([sys.executable, "-c", DATABASE, address], check=True)
 
 
 def test_fixtures_are_read_as_they_were_written(tmp_path: Path) -> None:

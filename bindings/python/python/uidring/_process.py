@@ -82,15 +82,21 @@ def configure(
     given: Dict[str, Any] = dict(options)
     if address is not None:
         store: Any = address
-        # The table of Baidu's has no leases.
-        if given.get("lease") is None and not given.get("uid_generator"):
-            given["lease"] = _LEASE
-        if given.get("lease") in ("0", 0):
-            del given["lease"]
-        _replace(lambda: UidGenerator.open(store, **given))
+        configure_by(lambda: store, given)
     else:
         worker: Any = worker_id
         _replace(lambda: UidGenerator.fixed(int(worker), **given))
+
+
+def configure_by(address: Callable[[], Any], options: Dict[str, Any]) -> None:
+    """As `configure`, by what gives the address of the store when a process opens its generator."""
+    given = dict(options)
+    # The table of Baidu's has no leases.
+    if given.get("lease") is None and not given.get("uid_generator"):
+        given["lease"] = _LEASE
+    if given.get("lease") in ("0", 0):
+        del given["lease"]
+    _replace(lambda: UidGenerator.open(address(), **given))
 
 
 def _shown(address: object) -> str:
