@@ -12,8 +12,12 @@ import (
 	"testing"
 )
 
-// As another process, this test program unpacks what its standard input has to a folder.
+// As another process, this test program unpacks to a folder, or loads the library.
 func TestMain(m *testing.M) {
+	if os.Getenv("UIDRING_TEST_LOAD") != "" {
+		loadHere()
+		return
+	}
 	folder := os.Getenv("UIDRING_TEST_UNPACK_TO")
 	if folder == "" {
 		os.Exit(m.Run())
@@ -133,4 +137,61 @@ func TestThePathOfALibraryGoesFirst(t *testing.T) {
 	if _, err := Load(); err == nil || !strings.Contains(err.Error(), Variable+"=/nowhere/") {
 		t.Error(err)
 	}
+}
+
+// Where the folders of a test lie: as arguments of mount, in a namespace of the test's own.
+const mounts = `
+mount -t tmpfs -o "$1" tmpfs "$XDG_CACHE_HOME" && mount -t tmpfs -o "$2" tmpfs "$TMPDIR" && exec "$3"
+`
+
+func TestTheLibraryIsLoadedWhereFoldersAreReadOnlyOrNotExecuted(t *testing.T) {
+	if said, err := exec.Command("unshare", "-rm", "true").CombinedOutput(); err != nil {
+		t.Skipf("no folder can be mounted here: %v %s", err, said)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, each := range []struct{ cache, temporary, file string }{
+		{"rw", "rw", "cache"},
+		{"noexec", "rw", "temporary"},
+		{"ro", "rw", "temporary"},
+		{"rw", "ro,noexec", "cache"},
+		{"noexec", "noexec", "none"},
+		{"ro", "noexec", "none"},
+		{"ro", "ro", "none"},
+	} {
+		child := exec.Command(
+			"unshare", "-rm", "sh", "-c", mounts, "sh", each.cache, each.temporary, self)
+		cache, temporary := t.TempDir(), t.TempDir()
+		child.Env = append(os.Environ(),
+			"UIDRING_TEST_LOAD=1", "XDG_CACHE_HOME="+cache, "TMPDIR="+temporary)
+		said, err := child.CombinedOutput()
+		if err != nil {
+			t.Errorf("%v: %v %s", each, err, said)
+		}
+		// It is loaded from memory wherever it lies.
+		want := map[string]string{
+			"cache": cache + "/uidring/", "temporary": temporary + "/uidring-", "none": "no file",
+		}[each.file]
+		if !strings.Contains(string(said), want) || !strings.Contains(string(said), "memory: <nil>") {
+			t.Errorf("%v: %s", each, said)
+		}
+	}
+}
+
+// loadHere prints from which file the library is loaded, and whether it is loaded from memory.
+func loadHere() {
+	library, err := unpacked()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := loadFromFile(library); err != nil {
+		fmt.Println("no file:", err)
+	}
+	maps, err := os.ReadFile("/proc/self/maps")
+	fmt.Printf("%s %v\n", maps, err)
+	_, err = loadFromMemory(library)
+	fmt.Println("memory:", err)
 }
