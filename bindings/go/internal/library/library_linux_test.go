@@ -141,7 +141,9 @@ func TestThePathOfALibraryGoesFirst(t *testing.T) {
 
 // Where the folders of a test lie: as arguments of mount, in a namespace of the test's own.
 const mounts = `
-mount -t tmpfs -o "$1" tmpfs "$XDG_CACHE_HOME" && mount -t tmpfs -o "$2" tmpfs "$TMPDIR" && exec "$3"
+mount -t tmpfs -o "$1" tmpfs "$XDG_CACHE_HOME" &&
+    mount -t tmpfs -o "$2" tmpfs "$TMPDIR" &&
+    exec "$3"
 `
 
 func TestTheLibraryIsLoadedWhereFoldersAreReadOnlyOrNotExecuted(t *testing.T) {

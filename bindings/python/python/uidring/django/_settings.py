@@ -91,7 +91,8 @@ def _query(kind: str, given: Mapping[str, Any]) -> str:
     tls = given.get("ssl")
     if kind == "mysql" and isinstance(tls, Mapping) and tls:
         found.setdefault("require_ssl", "true")
-        found.update({f"ssl-{name}": str(tls[name]) for name in ("ca", "cert", "key") if name in tls})
+        files = [name for name in ("ca", "cert", "key") if name in tls]
+        found.update({f"ssl-{name}": str(tls[name]) for name in files})
     return f"?{urlencode(found, quote_via=quote)}" if found else ""
 
 
