@@ -35,8 +35,11 @@ fn page_of_options() -> PathBuf {
     bindings().join("options.md")
 }
 
+/// Names, each with what it says.
+type Options = Vec<(String, String)>;
+
 /// The options of `list` that it shares with others, and those that it has alone.
-fn shared_and_own(list: OptionList) -> (Vec<(String, String)>, Vec<(String, String)>) {
+fn shared_and_own(list: OptionList) -> (Options, Options) {
     options_of(list).into_iter().partition(|(name, _)| SHARED.contains(&&**name))
 }
 
