@@ -177,6 +177,11 @@ pub const MODULE_ORDERS: &[ModuleOrder] = &[
         modules: &["headroom", "sizing", "candidates", "trade_offs", "request", "report"],
     },
     ModuleOrder {
+        root: "layouts/wasm/src",
+        folder: "",
+        modules: &["request", "strings", "apart", "plan", "answer", "memory", "lib"],
+    },
+    ModuleOrder {
         root: "server/src",
         folder: "",
         modules: &[
