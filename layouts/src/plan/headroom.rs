@@ -22,7 +22,7 @@ pub struct Headroom {
     pub preset: Preset,
     /// Whether they are of that layout.
     pub is_known: bool,
-    /// The largest old id that there can be after [`ENOUGH`].
+    /// The largest old id that there can be in 30 days.
     pub later: Option<u64>,
 }
 
