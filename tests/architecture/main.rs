@@ -8,9 +8,12 @@
 #![cfg(unix)]
 #![allow(clippy::panic, clippy::unwrap_used)]
 
+mod book;
+mod chinese;
 mod columns;
 mod documents;
 mod imports;
+mod markdown;
 mod packages;
 mod registries;
 mod store_names;
