@@ -65,6 +65,10 @@ instructions:
 docs *args:
     docs/run {{args}}
 
+# The book, in target/book.
+book *args:
+    docs/book/build {{args}}
+
 # Servers to try uidring on, until they are interrupted: `just stores mysql-9`. Their names stand in
 # `verify/stores/table`.
 stores +names:
