@@ -24,7 +24,7 @@ fn comment_marks(language: &str) -> &'static [&'static str] {
         "sql" => &["-- "],
         "xml" => &["<!-- "],
         "c" | "csharp" | "go" | "java" | "javascript" | "js" | "php" | "rust" | "ts" => {
-            &["// ", "/// ", "/* ", "* "]
+            &["// ", "/// ", "/** ", "/* ", "* "]
         }
         _ => &["# ", "// "],
     }
@@ -33,6 +33,10 @@ fn comment_marks(language: &str) -> &'static [&'static str] {
 /// The lines of a block that are not comments alone. What ends a line as a comment is cut off.
 fn code(block: &str) -> Vec<String> {
     let (language, text) = block.split_once('\n').unwrap_or((block, ""));
+    if language == "mermaid" {
+        // A diagram is words.
+        return vec![language.to_owned()];
+    }
     let marks = comment_marks(language);
     // What a line has before the first mark that stands at its start or after a blank.
     let before = |line: &str| -> Option<usize> {
