@@ -12,11 +12,12 @@ function draw() {
     mermaid.run({ nodes: diagrams });
 }
 
-let theme = null;
+// mdBook has a `theme` of its own, which another one would keep this script from running.
+let was_dark = null;
 function draw_in_another_theme() {
     const now = document.documentElement.classList.contains("navy");
-    if (now !== theme) draw();
-    theme = now;
+    if (now !== was_dark) draw();
+    was_dark = now;
 }
 new MutationObserver(draw_in_another_theme).observe(document.documentElement, {
     attributeFilter: ["class"],
