@@ -11,6 +11,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LANGUAGES = ["en", "zh"]
 CONTENTS = {"en": "docs/SUMMARY.md", "zh": "docs/zh/SUMMARY.md"}
 PICTURES = (".svg", ".png")
+# The pages that take ids apart and plan layouts. On the site they are in the folder tools.
+TOOLS = "layouts/wasm/page/"
 # The end of a line between Chinese characters, where a browser would leave a gap.
 WIDE = r"\u3000-\u303f\u3400-\u9fff\uff00-\uffef"
 JOINED = re.compile(rf"(?<=[{WIDE}])\n *(?=[{WIDE}])")
@@ -114,6 +116,8 @@ class Book:
             return link
         path, _, anchor = link.partition("#")
         path = resolve(page, path)
+        if path.startswith(TOOLS) and path.endswith(".html"):
+            return os.path.relpath(path.replace(TOOLS, "tools/"), here) + f"?lang={self.language}"
         if path.endswith(PICTURES):
             return os.path.relpath(f"{self.language}/{path}", here)
         for book in [self, *books.values()]:
