@@ -29,8 +29,9 @@
 //!
 //! Addresses of JDBC, and `mariadb://…`, are read as these: `jdbc:postgresql://db.example.com/ids`,
 //! and those of `jdbc:mysql:`, `jdbc:mariadb:` and `jdbc:sqlite:`. Parameters that are about the
-//! driver's own connections have no effect, and one that is not known is refused by its name. So is
-//! one with an `@`, which may be the end of a password: [`with_login`] takes such a login.
+//! driver's own connections have no effect there. In each address, one that is not known is refused
+//! by its name, and so is one with an `@`, which may be the end of a password: [`with_login`] takes
+//! such a login.
 //!
 //! A file on a network file system is refused, as the locks there need not keep programs of several
 //! machines apart. Where one machine alone has it open, or the locks are known to hold,

@@ -206,9 +206,9 @@ impl Cause {
                  address in the file of options, send SIGHUP first."
             }
             Cause::WentBack => {
-                "Put the tag's next number above all that were ever given, in the row or with \
-                 'uidring tags set', and restart each service that gives its numbers. If an old \
-                 copy was restored, stop all programs and raise the worker ids first."
+                "If an old copy was restored, stop all programs and raise the worker ids first. \
+                 Then put the tag's next number above all that were ever given, in the row or with \
+                 'uidring tags set', and restart each service that gives its numbers."
             }
             Cause::RanOut => "Go on with another tag.",
             Cause::BadRow => "Put right the values of the row. The next request goes on.",
