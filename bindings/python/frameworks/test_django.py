@@ -353,6 +353,7 @@ def test_a_database_of_django_has_an_address(database: dict[str, Any], expected:
         {"HOST": ""},
         {"HOST": "/run/postgresql"},
         {"HOST": "db", "OPTIONS": {"service": "ids"}},
+        {"HOST": "db", "PASSWORD": "Q7", "NAME": "shop"},
         {"ENGINE": "django.db.backends.mysql", "OPTIONS": {"read_default_file": "my.cnf"}},
     ],
 )

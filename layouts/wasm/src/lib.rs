@@ -4,6 +4,7 @@
 
 mod answer;
 mod apart;
+#[cfg(target_family = "wasm")]
 mod memory;
 mod plan;
 mod request;

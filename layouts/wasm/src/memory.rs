@@ -10,13 +10,15 @@
 //!   reads the answer there
 //! ```
 
+#![allow(unsafe_code)]
+
+use std::mem;
 use std::sync::{Mutex, PoisonError};
 
 static TEXT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 /// Where a request of `length` bytes has to be written.
 // SAFETY: no other function of the module has this name.
-#[allow(unsafe_code)]
 #[unsafe(no_mangle)]
 extern "C" fn room(length: usize) -> *mut u8 {
     let mut text = TEXT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -26,17 +28,18 @@ extern "C" fn room(length: usize) -> *mut u8 {
 
 /// Answers the request that was written, and returns the length of the answer in bytes.
 // SAFETY: no other function of the module has this name.
-#[allow(unsafe_code)]
 #[unsafe(no_mangle)]
 extern "C" fn answer() -> usize {
-    let mut text = TEXT.lock().unwrap_or_else(PoisonError::into_inner);
-    *text = crate::answer::answer(&String::from_utf8_lossy(&text)).into_bytes();
-    text.len()
+    // Without the lock, because a panic here would leave it held.
+    let request = mem::take(&mut *TEXT.lock().unwrap_or_else(PoisonError::into_inner));
+    let answer = crate::answer::answer(&String::from_utf8_lossy(&request)).into_bytes();
+    let length = answer.len();
+    *TEXT.lock().unwrap_or_else(PoisonError::into_inner) = answer;
+    length
 }
 
 /// Where the answer begins.
 // SAFETY: no other function of the module has this name.
-#[allow(unsafe_code)]
 #[unsafe(no_mangle)]
 extern "C" fn text() -> *const u8 {
     TEXT.lock().unwrap_or_else(PoisonError::into_inner).as_ptr()

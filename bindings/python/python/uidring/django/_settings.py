@@ -38,7 +38,12 @@ def options() -> Dict[str, Any]:
         raise ImproperlyConfigured(
             f"the setting UIDRING is a dict, and not {type(given).__name__}: {_EXAMPLE}"
         )
-    return {name.lower(): value for name, value in given.items()}
+    return {_spelled(name): value for name, value in given.items()}
+
+
+def _spelled(name: str) -> str:
+    """A name as `uidring.configure` has it, if it is one that says where worker ids come from."""
+    return next((which for which in _WHICH if _is_same(name, which)), name.lower())
 
 
 def default_address() -> str:
@@ -61,18 +66,23 @@ def address_of(database: Mapping[str, Any]) -> str:
             f"ids cannot come from the default database, which is of {engine or 'no engine'}; "
             f"{_BY_ITSELF}"
         )
-    if elsewhere or not host or host.startswith("/"):
-        what = f"an option {elsewhere[0]}" if elsewhere else "no HOST that is a name"
+    login = [quote(str(database.get(name) or ""), safe="") for name in ("USER", "PASSWORD")]
+    user, password = login
+    what = None
+    if elsewhere:
+        what = f"an option {elsewhere[0]}"
+    elif not host or host.startswith("/"):
+        what = "no HOST that is a name"
+    elif password and not user:
+        what = "a PASSWORD and no USER"
+    if what:
         raise ImproperlyConfigured(
             f"the default database has {what}, so its address is not known; {_BY_ITSELF}"
         )
-    login = ":".join(
-        quote(str(database[name]), safe="") for name in ("USER", "PASSWORD") if database.get(name)
-    )
     port = f":{database['PORT']}" if database.get("PORT") else ""
     if ":" in host:
         host = f"[{host}]"
-    at = f"{login}@" if login else ""
+    at = f"{':'.join(filter(None, login))}@" if user else ""
     name = quote(str(database.get("NAME", "")), safe="")
     return f"{kind}://{at}{host}{port}/{name}{_query(kind, given)}"
 
