@@ -135,7 +135,10 @@ class Book:
         own = self.pages[english_of(page)][1]
         if not anchor or own == page:
             return f"#{anchor}" if anchor else ""
-        return "#" + anchors(own)[anchors(page).index(anchor)]
+        english = anchors(page)
+        if anchor not in english:
+            raise SystemExit(f"a page links to {page}#{anchor}, which has no such heading")
+        return "#" + anchors(own)[english.index(anchor)]
 
 
 def all_books():
