@@ -31,12 +31,8 @@ pub enum WrongChoice {
     /// There is no such layout.
     Layout(LayoutError),
     /// Ids of this preset can be read alone.
-    NotGenerated(NotGenerated),
+    NotGenerated(Preset),
 }
-
-/// Ids of this preset can be read alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotGenerated(pub Preset);
 
 impl LayoutChoice {
     /// Whether any option was given.
@@ -81,7 +77,7 @@ impl LayoutChoice {
     pub fn layout(&self) -> Result<Option<Layout>, WrongChoice> {
         let Some(format) = self.format().map_err(WrongChoice::Layout)? else { return Ok(None) };
         match (format.layout(), self.preset) {
-            (None, Some(preset)) => Err(WrongChoice::NotGenerated(NotGenerated(preset))),
+            (None, Some(preset)) => Err(WrongChoice::NotGenerated(preset)),
             (layout, _) => Ok(layout),
         }
     }
@@ -91,7 +87,7 @@ impl fmt::Display for WrongChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             WrongChoice::Layout(error) => error.fmt(f),
-            WrongChoice::NotGenerated(NotGenerated(preset)) => write!(
+            WrongChoice::NotGenerated(preset) => write!(
                 f,
                 "no generator makes ids of the preset {}: `uidring parse` alone reads them",
                 preset.name()

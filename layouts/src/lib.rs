@@ -13,7 +13,7 @@ mod record;
 mod time;
 mod times;
 
-pub use choice::{LayoutChoice, NotGenerated, WrongChoice, tick, widths};
+pub use choice::{LayoutChoice, WrongChoice, tick, widths};
 pub use format::{Fields, Format};
 pub use id::Id;
 pub use length::{lease, length, some_length};

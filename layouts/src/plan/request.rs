@@ -7,7 +7,6 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use serde::Serialize;
 use uidring::{Layout, LayoutError};
 
 use crate::plan::candidates::{Candidate, candidates};
@@ -60,8 +59,7 @@ impl Default for Request {
 }
 
 /// Why a request cannot be met as it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// The oldest row is of a time that has not come.
     OldestInFuture,
